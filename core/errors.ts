@@ -149,6 +149,8 @@ interface HostErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The reason of a rejection, as a word for the log; never sent. */
   readonly reason?: string | null;
+  /** What the reason is about, as the name of a claim, for the log; never sent. */
+  readonly reasonDetail?: string | null;
   /** The scope that the caller lacks: operators see the roles that have it. */
   readonly missingScope?: string;
   /** The step that failed, if it is not the current one. */
@@ -165,6 +167,7 @@ export class HostError extends Error {
   readonly nextActions: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string | null;
+  readonly reasonDetail: string | null;
   readonly missingScope: string | null;
   readonly step: StepName | null;
 
@@ -176,6 +179,7 @@ export class HostError extends Error {
     this.nextActions = options.nextActions ?? [];
     this.headers = options.headers ?? {};
     this.reason = options.reason ?? null;
+    this.reasonDetail = options.reasonDetail ?? null;
     this.missingScope = options.missingScope ?? null;
     this.step = options.step ?? null;
   }

@@ -64,6 +64,11 @@ export const STEP_GUIDES = {
         'configure an authenticator for the authorization header: --tokens or --issuers',
       unknown: 'send a token that the tokens file or an issuer knows: modgate token list',
       malformed: 'send one authorization header with a scheme and a token: Bearer TOKEN',
+      too_long: 'get a token of at most 15 KiB: with fewer groups, or with their numbers only',
+      header: (call) =>
+        `send an access token, or have its issuer leave out the header ${call.reason_detail}`,
+      claim: (call) =>
+        `have the issuer send the claim ${call.reason_detail} as its entry in the issuers file expects it, or correct the entry`,
       issuer: 'add the issuer of the token to the issuers file, or get a token from a listed one',
       signature: 'get a token that the issuer signed with a key of its jwks',
       audience: "get a token for the audience of the issuer's entry, or add its audience there",

@@ -15,7 +15,7 @@ export const AUTHORIZATION_ONLY: ReadonlySet<string> = new Set(['authorization']
 
 type Result = Authenticated | Rejected;
 
-const TOO_LONG: Rejected = { rejected: 'too_long', token: null };
+const TOO_LONG: Rejected = { rejected: 'too_long', token: null, detail: null };
 
 /**
  * Calls the authenticators in order; the first actor wins. An authenticator that reads none of the

@@ -39,9 +39,11 @@ export interface Rejected {
   readonly rejected: CredentialReason;
   /** The entry of the tokens file, or the id of the key, that they name; `null` for none. */
   readonly token: string | null;
+  /** The name of the header or claim of the token that is the cause; `null` for none. */
+  readonly detail: string | null;
 }
 
-export const UNKNOWN_CREDENTIALS: Rejected = { rejected: 'unknown', token: null };
+export const UNKNOWN_CREDENTIALS: Rejected = { rejected: 'unknown', token: null, detail: null };
 
 export function isRejected(result: Authenticated | Rejected): result is Rejected {
   return 'rejected' in result;
@@ -144,7 +146,7 @@ interface CheckedResult {
   readonly readsCookies: boolean;
   readonly roles: Roles;
   /**
-   * Only authenticators of the host may name tokens: a plugin could expose a part of the
+   * Only authenticators of the host may name tokens and claims: a plugin could expose a part of the
    * credential.
    */
   readonly isBuiltIn: boolean;
@@ -157,11 +159,11 @@ function validateResult(result: unknown, checked: CheckedResult): Authenticated 
   const { name, readsCookies, isBuiltIn } = checked;
   if (result === null) return UNKNOWN_CREDENTIALS;
   if (typeof result === 'object' && 'rejected' in result) {
-    const { rejected, token = null } = result as Partial<Rejected>;
+    const { rejected, token = null, detail = null } = result as Partial<Rejected>;
     if (rejected === undefined || !CREDENTIAL_REASONS.includes(rejected)) {
       throw new Error(`authenticator '${name}' rejected credentials with an unknown reason`);
     }
-    return { rejected, token: isBuiltIn ? token : null };
+    return isBuiltIn ? { rejected, token, detail } : { rejected, token: null, detail: null };
   }
   const isSigned = typeof result === 'object' && result !== null && 'actor' in result;
   if (!isSigned) return { actor: readActor(result, checked), bodySha256: null, readsCookies };

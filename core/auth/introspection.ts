@@ -1,21 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import type { Actor, CredentialReason, RejectedCredentials, Secret } from '../contract/index.js';
+import type { Actor, Secret } from '../contract/index.js';
 import { QueueFull, Semaphore } from '../contract/semaphore.js';
 import { nameNetwork } from '../lib/client-network.js';
 import { markAccepted } from './accepted-by.js';
 import { ActorCache } from './actor-cache.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
+import { assertClaims } from './check-claims.js';
+import type { Rejected } from './checked-authenticator.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
-import { type Claims, createActor, UnmappedClaims } from './map-claims.js';
+import { type Claims, createActor, nameIdClaim } from './map-claims.js';
+import { RejectedToken, UnverifiableToken } from './rejected-token.js';
 import type { RejectionLog } from './rejection-log.js';
-import {
-  RejectedToken,
-  readJwtParts,
-  UnverifiableToken,
-  type VerifiedToken,
-} from './verify-jwt.js';
+import { readJwtParts, type VerifiedToken } from './verify-jwt.js';
 
 const MS_PER_SECOND = 1000;
 
@@ -44,8 +42,6 @@ async function introspect(
     if (error instanceof IssuerError) {
       throw new UnverifiableToken(config.name, error.message, { cause: error });
     }
-    if (error instanceof UnmappedClaims)
-      throw new RejectedToken(error.message, 'malformed', { isSuspicious: true, cause: error });
     throw error;
   }
 }
@@ -80,43 +76,21 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   }
   const claims = response as Claims;
   if (claims['active'] !== true) throw new RejectedToken('the token is not active', 'revoked');
-  const rejection = findRejection(claims, config);
-  if (rejection !== null) throw new RejectedToken(...rejection);
-  const { exp } = claims;
+  const {
+    issuer,
+    audience,
+    audience_claim: audienceClaim = ISSUER_DEFAULTS.audience_claim,
+  } = config;
+  const required = [nameIdClaim(config.actor)];
+  assertClaims(claims, { issuer, audience, audienceClaim, required, skewSeconds: 0 });
+  const { exp, token_type: type = 'bearer' } = claims;
+  if (typeof type !== 'string' || !/^(?:bearer|access_token)$/i.test(type)) {
+    throw new RejectedToken('the token is bound to a key', 'claim', { detail: 'token_type' });
+  }
   const expiresAt = typeof exp === 'number' ? exp * MS_PER_SECOND : Number.POSITIVE_INFINITY;
   const actor = createActor(claims, config.actor);
   if (typeof exp !== 'number') return { actor, expiresAt };
   return { actor: { ...actor, expiresAt }, expiresAt };
-}
-
-/**
- * Checks all claims, because an issuer may report `active` by its own clock and for any resource.
- */
-function findRejection(
-  claims: Claims,
-  { issuer, audience }: IntrospectionConfig,
-): readonly [string, CredentialReason] | null {
-  const { exp, nbf, iss, aud, cnf, token_type: type } = claims;
-  const now = Date.now() / MS_PER_SECOND;
-  if (exp !== undefined && !(typeof exp === 'number' && exp > now)) {
-    return ['the token has expired', 'expired'];
-  }
-  if (nbf !== undefined && !(typeof nbf === 'number' && nbf <= now)) {
-    return ['the token is not valid yet', 'not_yet_valid'];
-  }
-  if (issuer !== undefined && iss !== issuer) return ['the token is from another issuer', 'issuer'];
-  if (audience !== undefined && !isMeantFor(aud, [audience].flat())) {
-    return ['the token is for another audience', 'audience'];
-  }
-  const isBearer =
-    type === undefined || (typeof type === 'string' && /^(?:bearer|access_token)$/i.test(type));
-  return cnf === undefined && isBearer ? null : ['the token is bound to a key', 'malformed'];
-}
-
-function isMeantFor(aud: unknown, audiences: readonly string[]): boolean {
-  return [aud]
-    .flat()
-    .some((audience) => typeof audience === 'string' && audiences.includes(audience));
 }
 
 /** Long enough to absorb a flood, short enough for a token that was just issued. */
@@ -140,11 +114,11 @@ export class Introspection {
   readonly #rejections: RejectionLog;
   readonly #accepted = new ActorCache();
   /** A separate cache, so that a flood of invalid tokens does not evict valid ones. */
-  readonly #rejected = new LRUCache<string, RejectedCredentials>({
+  readonly #rejected = new LRUCache<string, Rejected>({
     max: MAX_REJECTED,
     ttl: REJECTED_TTL_MS,
   });
-  readonly #pending = new Map<string, Promise<Actor | RejectedCredentials>>();
+  readonly #pending = new Map<string, Promise<Actor | Rejected>>();
   readonly #semaphore = new Semaphore(MAX_CONCURRENT, MAX_WAITING);
 
   constructor(config: IntrospectionConfig, secret: Secret, rejections: RejectionLog) {
@@ -160,7 +134,7 @@ export class Introspection {
   authenticate(
     { token, address }: Pick<CallerCredentials, 'token' | 'address'>,
     digest: string,
-  ): Actor | RejectedCredentials | null | Promise<Actor | RejectedCredentials> {
+  ): Actor | Rejected | null | Promise<Actor | Rejected> {
     if (!this.#hasFormat(token)) return null;
     const accepted = this.#accepted.get(digest);
     if (accepted !== undefined) return accepted;
@@ -181,15 +155,11 @@ export class Introspection {
     const { prefix = '', min_length = 1, max_length = MAX_TOKEN_LENGTH } = format ?? {};
     if (token.length < min_length || token.length > max_length) return false;
     if (!token.startsWith(prefix) || !TOKEN.test(token)) return false;
-    const tokenIssuer = issuer === undefined ? undefined : readJwtParts(token)?.issuer;
-    return tokenIssuer === undefined || tokenIssuer === issuer;
+    const tokenIssuer = issuer === undefined ? null : readJwtParts(token)?.issuer;
+    return tokenIssuer == null || tokenIssuer === issuer;
   }
 
-  async #request(
-    token: string,
-    digest: string,
-    share: string,
-  ): Promise<Actor | RejectedCredentials> {
+  async #request(token: string, digest: string, share: string): Promise<Actor | Rejected> {
     const signal = AbortSignal.timeout(QUEUE_TIMEOUT_MS);
     try {
       const verified = await this.#semaphore.run(
@@ -206,14 +176,14 @@ export class Introspection {
     }
   }
 
-  #reject(error: unknown, digest: string): RejectedCredentials {
+  #reject(error: unknown, digest: string): Rejected {
     if (error instanceof QueueFull) {
       throw new UnverifiableToken(this.#config.name, `has too many requests: ${error.message}`);
     }
     if (!(error instanceof RejectedToken)) throw error;
     this.#rejections.report(this.#config.name, error);
     // A wrong mapping is not cached, because it may be corrected at any time.
-    const rejected = { rejected: error.reason };
+    const rejected: Rejected = { rejected: error.reason, token: null, detail: error.detail };
     if (!error.isSuspicious) this.#rejected.set(digest, rejected);
     return rejected;
   }

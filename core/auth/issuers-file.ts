@@ -38,6 +38,7 @@ export const ISSUER_DEFAULTS = {
   refresh_seconds: 600,
   /** The default is also the maximum: it bounds how long a revoked token is accepted. */
   cache_seconds: 60,
+  audience_claim: 'aud',
   scopes: ['scope', 'scp', 'permissions'],
 } as const;
 
@@ -100,6 +101,7 @@ export type JwksSource = Infer<typeof jwks>;
 const issuer = object({
   issuer: nonEmptyText(),
   audience: texts(nonEmptyText()) as AnyStruct,
+  audience_claim: optional(claim),
   algorithms: nonempty(array(enums(SIGNATURE_ALGORITHMS))),
   jwks,
   clock_skew_seconds: optional(wholeNumber(0, 300)),
@@ -118,19 +120,26 @@ const tokenFormat = refine(
   ({ min_length: min = 1, max_length: max = MAX_TOKEN_LENGTH }) => min <= max,
 );
 
-const introspection = object({
+const introspectionEntry = object({
   name: tokenId,
   url: plainUrl,
   client_id: nonEmptyText(),
   client_secret: secretReference(),
   issuer: optional(nonEmptyText()),
   audience: optional(texts(nonEmptyText()) as AnyStruct),
+  audience_claim: optional(claim),
   cache_seconds: optional(wholeNumber(0, 60)),
   /** Tokens of another format are rejected without a request to the issuer. */
   token_format: optional(tokenFormat),
   token_endpoints: optional(tokenEndpoints),
   actor,
 });
+
+const introspection = refine(
+  introspectionEntry,
+  "'audience_claim' with 'audience' alone",
+  ({ audience, audience_claim: name }) => name === undefined || audience !== undefined,
+);
 
 const ISSUERS_FILE = object({
   issuers: optional(array(issuer)),
@@ -141,7 +150,7 @@ export interface IssuerConfig extends Omit<Infer<typeof issuer>, 'audience'> {
   readonly audience: string | string[];
 }
 
-export interface IntrospectionConfig extends Omit<Infer<typeof introspection>, 'audience'> {
+export interface IntrospectionConfig extends Omit<Infer<typeof introspectionEntry>, 'audience'> {
   readonly audience?: string | string[];
 }
 

@@ -15,8 +15,9 @@ import {
   type IssuersFile,
   parseIssuersFile,
 } from './issuers-file.js';
+import { RejectedToken } from './rejected-token.js';
 import { createRejectionLog, type RejectionLog } from './rejection-log.js';
-import { type Issuer, RejectedToken, readJwtParts, verifyJwt } from './verify-jwt.js';
+import { type Issuer, readJwtParts, verifyJwt } from './verify-jwt.js';
 
 interface IssuersAuthenticators {
   readonly chain: readonly Authenticator[];
@@ -34,6 +35,8 @@ interface IssuersOptions {
   /** The time between two checks of the file. Milliseconds, default 2000. */
   readonly pollMs?: number;
 }
+
+const NO_ISSUER: Rejected = { rejected: 'claim', token: null, detail: 'iss' };
 
 /** How long a verified token is accepted without verifying it again. Milliseconds. */
 const VERIFIED_MS = 60_000;
@@ -169,10 +172,12 @@ async function verify(
 ): Promise<AuthenticationResult> {
   const parts = readJwtParts(token);
   if (parts === null) return null;
+  // Among several issuers, a token without one may be of any, or of an authenticator that follows.
+  if (parts.issuer === null) return byName.size === 1 ? NO_ISSUER : null;
   const issuer = byName.get(parts.issuer);
   if (issuer === undefined) return { rejected: 'issuer' };
   try {
-    const result = await verifyJwt(token, issuer);
+    const result = await verifyJwt(token, parts, issuer);
     const { expiresAt } = result;
     markAccepted(result.actor, { issuer: issuer.config.issuer, expiresAt });
     verified.set(digest, result, VERIFIED_MS);
@@ -180,7 +185,8 @@ async function verify(
   } catch (error) {
     if (!(error instanceof RejectedToken)) throw error;
     rejections.report(issuer.config.issuer, error);
-    const rejected: Rejected = { rejected: error.reason, token: error.keyId };
+    const { reason, keyId, detail } = error;
+    const rejected: Rejected = { rejected: reason, token: keyId, detail };
     return rejected;
   }
 }
@@ -195,7 +201,7 @@ async function introspect(
 ): Promise<AuthenticationResult> {
   if (issuers.introspection.length === 0) return null;
   const issuer = readJwtParts(credentials.token)?.issuer;
-  if (issuer !== undefined && issuers.byName.has(issuer)) return null;
+  if (issuer != null && issuers.byName.has(issuer)) return null;
   const digest = hash('sha256', credentials.token, 'base64');
   let failure: { readonly error: unknown } | null = null;
   let rejected: AuthenticationResult = null;

@@ -2,21 +2,20 @@ import type { ActorKind } from '../contract/index.js';
 import { ACTOR_ID } from '../lib/actor-name.js';
 import { ACTOR_ID_RULE, SCOPE } from './actor-syntax.js';
 import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
+import { createClaimError } from './rejected-token.js';
 import type { AuthenticatedActor } from './roles.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Claims that cannot be mapped; the message names the claim, never its value. */
-export class UnmappedClaims extends Error {
-  override readonly name = 'UnmappedClaims';
+/** The claim with the id of an actor. */
+export function nameIdClaim({ id = 'sub' }: ActorMapping): string {
+  return id;
 }
-
-const DEFAULT_ID = 'sub';
 
 /**
  * Maps claims to an actor. Nothing is repaired: an invalid id or scope rejects the token, since a part of it
  * might mean something else.
- * @throws UnmappedClaims
+ * @throws RejectedToken that names the claim, never its value.
  */
 export function createActor(claims: Claims, mapping: ActorMapping): AuthenticatedActor {
   const { allowed_scopes: allowed } = mapping;
@@ -24,7 +23,7 @@ export function createActor(claims: Claims, mapping: ActorMapping): Authenticate
   const roles = readRoles(claims, mapping);
   return {
     kind: readKind(claims, mapping.kind),
-    id: readId(claims, mapping.id ?? DEFAULT_ID, mapping.id_prefix ?? ''),
+    id: readId(claims, nameIdClaim(mapping), mapping.id_prefix ?? ''),
     scopes: new Set(
       allowed === undefined ? scopes : scopes.filter((scope) => allowed.includes(scope)),
     ),
@@ -36,7 +35,7 @@ function readId(claims: Claims, name: string, prefix: string): string {
   const value = findClaim(claims, name);
   const id = typeof value === 'string' && value !== '' ? prefix + value : '';
   if (ACTOR_ID.test(id)) return id;
-  throw new UnmappedClaims(`the claim '${name}' must be text of ${ACTOR_ID_RULE}`);
+  throw createClaimError(name, `must be text of ${ACTOR_ID_RULE}`);
 }
 
 function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
@@ -46,16 +45,14 @@ function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
     typeof value === 'string' && Object.hasOwn(kind.values, value) ? kind.values[value] : undefined;
   const actorKind = mapped ?? kind.default;
   if (actorKind !== undefined) return actorKind;
-  throw new UnmappedClaims(`the claim '${kind.claim}' does not map to a kind of actor`);
+  throw createClaimError(kind.claim, 'does not map to a kind of actor');
 }
 
 function readScopes(claims: Claims, names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const words = readWords(claims, name);
     if (words.every(isScope)) return words;
-    throw new UnmappedClaims(
-      `the claim '${name}' must hold scopes of visible ASCII without a comma`,
-    );
+    throw createClaimError(name, 'must hold scopes of visible ASCII without a comma');
   });
 }
 
@@ -71,7 +68,7 @@ function readRoles(
   const claimedRoles = names.flatMap((name) => {
     const words = readWords(claims, name);
     if (words.every((word) => typeof word === 'string')) return words;
-    throw new UnmappedClaims(`the claim '${name}' must hold names of roles`);
+    throw createClaimError(name, 'must hold names of roles');
   });
   const roles =
     values === undefined
@@ -91,7 +88,7 @@ function readWords(claims: Claims, name: string): unknown[] {
 }
 
 /** Finds a claim by its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */
-function findClaim(claims: Claims, name: string): unknown {
+export function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
   for (const step of name.split('.')) {

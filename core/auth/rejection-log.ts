@@ -1,5 +1,5 @@
 import type { Log } from '../contract/index.js';
-import type { RejectedToken } from './verify-jwt.js';
+import type { RejectedToken } from './rejected-token.js';
 
 export interface RejectionLog {
   report(issuer: string, rejected: RejectedToken): void;

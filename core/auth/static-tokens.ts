@@ -66,6 +66,6 @@ function findActor(table: TokenTable, token: string): AuthenticationResult {
   const actor = table.get(hash('sha256', Buffer.from(token, 'latin1')));
   if (actor === undefined) return null;
   if (actor.expiresAt === undefined || Date.now() < actor.expiresAt) return actor;
-  const expired: Rejected = { rejected: 'expired', token: actor.id };
+  const expired: Rejected = { rejected: 'expired', token: actor.id, detail: null };
   return expired;
 }

@@ -51,6 +51,8 @@ export const CREDENTIAL_REASONS = [
   'unknown',
   'malformed',
   'too_long',
+  'header',
+  'claim',
   'issuer',
   'signature',
   'audience',

@@ -268,6 +268,13 @@ export const REJECTION_MEMBERS = {
     text: 'a word that refines the step',
     attribute: 'modgate.reason',
   },
+  reason_detail: {
+    ...NULLABLE_TEXT,
+    label: 'reason detail',
+    text: 'with `header` or `claim`: the name of the header or claim of the token; at most 64 characters, escaped',
+    attribute: 'modgate.reason_detail',
+    since: 19,
+  },
   module_named: {
     ...NULLABLE_TEXT,
     label: 'named',

@@ -104,7 +104,9 @@ export function authenticate(
       }
       request.facts.token = outcome.token;
       const word = findWord(outcome, token.scheme, authentication);
-      throw createUnauthorized(authentication, { ...INVALID, word }, [...present]);
+      throw createUnauthorized(authentication, { ...INVALID, word, wordDetail: outcome.detail }, [
+        ...present,
+      ]);
     }
     if (outcome.readsCookies && present.has('cookie')) assertTrustedPage(request, pages, 'cookie'); // 403
     if (token.isPassword) assertTrustedPageOrNone(request, pages, 'password'); // 403
@@ -275,6 +277,8 @@ interface Rejection {
   readonly reason: string;
   /** The reason for operators. */
   readonly word: CredentialReason;
+  /** The name of the header or claim of the token, for operators. */
+  readonly wordDetail?: string | null;
 }
 
 const MISSING: Rejection = {
@@ -301,13 +305,14 @@ const TWO_TOKENS: Rejection = {
 
 function createUnauthorized(
   authentication: Authentication,
-  { detail, reason, word }: Rejection,
+  { detail, reason, word, wordDetail = null }: Rejection,
   headers: readonly string[],
 ): HostError {
   const errors = headers.map((field): ErrorDetail => ({ field, reason }));
   return new HostError('unauthorized', detail, {
     step: 'actor',
     reason: word,
+    reasonDetail: wordDetail,
     errors,
     nextActions: [adviseOn(authentication)],
   });

@@ -14,6 +14,7 @@ const MAX_ERRORS = 10;
 /** The maximum length of the detail, and of all errors together. */
 const MAX_TEXT_BYTES = 1024;
 const MAX_NAMED_LENGTH = 256;
+const MAX_REASON_DETAIL_LENGTH = 64;
 const REDACTED = '[redacted]';
 
 const NO_HEAD: RejectedRequest['req'] = { method: '', headers: {}, rawHeaders: [] };
@@ -56,6 +57,8 @@ export function describeRejection(
     ...cutTexts(problem, filter),
     step,
     reason: isRefusedPage ? 'origin' : problem.reason,
+    reason_detail:
+      problem.reasonDetail && escapeText(problem.reasonDetail, MAX_REASON_DETAIL_LENGTH),
     module_named: showText(namedModule, filter),
     // The route of a surface is its prefix.
     path_named:
@@ -84,6 +87,7 @@ export function describePreflight(
     errors: [],
     step: 'origin',
     reason: gap,
+    reason_detail: null,
     module_named: showText(findNamedModule(parsed), filter),
     path_named: showText(target.split('?', 1)[0] ?? '', filter),
     token: null,
@@ -153,11 +157,11 @@ function showText(text: string | null, filter: CredentialFilter): string | null 
 }
 
 /** Escapes anything but visible ASCII, so that a line of a log or terminal stays one line. */
-function escapeText(text: string): string {
+function escapeText(text: string, maxLength = MAX_NAMED_LENGTH): string {
   const escaped = text
-    .slice(0, MAX_NAMED_LENGTH)
+    .slice(0, maxLength)
     .replace(/[^ -~]/g, (character) => encodeURIComponent(character.toWellFormed()));
-  return escaped.slice(0, MAX_NAMED_LENGTH);
+  return escaped.slice(0, maxLength);
 }
 
 function cutTexts(

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Introspection } from '../../core/auth/introspection.js';
 import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
+import { UnverifiableToken } from '../../core/auth/rejected-token.js';
 import { createRejectionLog } from '../../core/auth/rejection-log.js';
-import { UnverifiableToken } from '../../core/auth/verify-jwt.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -39,7 +39,7 @@ describe('introspection', () => {
 
   after(() => issuer.stop());
 
-  const open = (change: Partial<IntrospectionConfig> = {}) => {
+  const openRaw = (change: Partial<IntrospectionConfig> = {}) => {
     const config = {
       name: 'corp',
       url: issuer.url,
@@ -55,8 +55,13 @@ describe('introspection', () => {
       new Secret('x'),
       createRejectionLog(createRecordedLog().log),
     );
+    return async (token: string, address?: string) =>
+      introspection.authenticate({ token, address }, token);
+  };
+  const open = (change: Partial<IntrospectionConfig> = {}) => {
+    const authenticate = openRaw(change);
     return async (token: string, address?: string): Promise<Actor | null> => {
-      const result = await introspection.authenticate({ token, address }, token);
+      const result = await authenticate(token, address);
       return result !== null && 'rejected' in result ? null : result;
     };
   };
@@ -91,6 +96,27 @@ describe('introspection', () => {
       expect(await open()('t')).to.equal(null);
     });
   }
+
+  for (const [title, change, detail, config] of [
+    ['no audience', { aud: undefined }, 'aud', {}],
+    ['no subject', { sub: undefined }, 'sub', {}],
+    ['no issuer', { iss: undefined }, 'iss', {}],
+    ['an expiry that is a text', { exp: '2099-01-01T00:00:00Z' }, 'exp', {}],
+    ['its audience in aud alone', {}, 'client_id', { audience_claim: 'client_id' }],
+  ] as const) {
+    it(`names the claim of a token with ${title}`, async () => {
+      body = { ...ACTIVE, ...change };
+      expect(await openRaw(config)('t')).to.include({ rejected: 'claim', detail });
+    });
+  }
+
+  it('finds the audience in the claim of its issuer alone', async () => {
+    const authenticate = open({ audience_claim: 'client_id', cache_seconds: 0 });
+    body = { ...ACTIVE, aud: undefined, client_id: 'modgate' };
+    expect(await authenticate('t')).to.have.property('id', 'billing');
+    body = { ...ACTIVE, client_id: 'elsewhere' };
+    expect(await authenticate('t')).to.equal(null);
+  });
 
   it('does not reject a token when the response is not an introspection', async () => {
     body = [];

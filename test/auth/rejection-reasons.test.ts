@@ -1,19 +1,26 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { authenticateWith } from '../../core/auth/authenticate.js';
 import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import { createCheckedAuthenticator } from '../../core/auth/checked-authenticator.js';
+import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
 import { Roles } from '../../core/auth/roles.js';
 import type { Authenticator } from '../../core/contract/index.js';
 import type { ErrorOwner } from '../../core/isolation/error-owner.js';
 import { silent } from '../store/backend.js';
 import { HOUR, SILENT_ISSUER, TARGET, useSignedTokens } from '../support/auth/use-signed-tokens.js';
-import { signToken } from '../support/fake-issuer.js';
+import { createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
 const now = () => Math.floor(Date.now() / 1000);
 
 type Kept = Readonly<Record<string, unknown>>;
+
+/** The title, the credentials, and what the log line has. */
+type Cause = [string, () => Promise<readonly string[]>, Kept];
 
 describe('the reason of an authenticator', () => {
   const credentials = createBearerCredentials('x');
@@ -25,10 +32,10 @@ describe('the reason of an authenticator', () => {
   const presented = new Set(['authorization']);
 
   it('is one of the list, without a token where the authenticator is a plugin', () => {
-    const rejected = { rejected: 'revoked', token: 'x' };
+    const rejected = { rejected: 'claim', token: 'x', detail: 'aud' };
     expect(checked(rejected).authenticate(credentials)).to.deep.equal(rejected);
     const ofPlugin = checked(rejected, plugin).authenticate(credentials);
-    expect(ofPlugin).to.deep.equal({ rejected: 'revoked', token: null });
+    expect(ofPlugin).to.deep.equal({ rejected: 'claim', token: null, detail: null });
     const wrong = checked({ rejected: 'whim' }, plugin);
     expect(() => wrong.authenticate(credentials)).to.throw('unknown reason');
   });
@@ -37,7 +44,7 @@ describe('the reason of an authenticator', () => {
     const chain = ['unknown', 'expired', 'signature'].map((rejected) => checked({ rejected }));
     const late = checked(Promise.resolve({ rejected: 'audience' }));
     const result = await authenticateWith([late, ...chain, checked(null)], credentials, presented);
-    expect(result).to.deep.equal({ rejected: 'expired', token: null });
+    expect(result).to.deep.equal({ rejected: 'expired', token: null, detail: null });
   });
 });
 
@@ -71,7 +78,7 @@ describe('the reason of a 401', () => {
     expect(line).to.include({ status: 200 }).and.not.have.property('reason');
   });
 
-  const CAUSES: readonly [string, () => Promise<readonly string[]>, Kept][] = [
+  const CAUSES: readonly Cause[] = [
     ['missing credentials', async () => [], { reason: 'missing' }],
     ['two headers', async () => ['Bearer a', 'Bearer b'], { reason: 'malformed' }],
     ['an empty token', async () => ['Bearer '], { reason: 'malformed' }],
@@ -95,6 +102,24 @@ describe('the reason of a 401', () => {
       () => sign({ nbf: now() + HOUR / 2 }),
       { reason: 'not_yet_valid', token: 'first' },
     ],
+    ...['aud', 'exp', 'iat', 'sub'].map(
+      (claim): Cause => [
+        `no claim ${claim}`,
+        () => sign({ [claim]: undefined }),
+        { reason: 'claim', reason_detail: claim, token: 'first' },
+      ],
+    ),
+    [
+      'an expiry that is a text',
+      () => sign({ exp: '2099-01-01' }),
+      { reason: 'claim', reason_detail: 'exp', token: 'first' },
+    ],
+    [
+      'a scope with a comma',
+      () => sign({ scope: 'a,b' }),
+      { reason: 'claim', reason_detail: 'scope', token: 'first' },
+    ],
+    ['no issuer where there are several', () => sign({ iss: undefined }), { reason: 'unknown' }],
     ['another audience', () => sign({ aud: 'other' }), { reason: 'audience', token: 'first' }],
     ['another issuer', () => sign({ iss: 'https://nobody.example' }), { reason: 'issuer' }],
     [
@@ -113,11 +138,41 @@ describe('the reason of a 401', () => {
     it(`is known for ${title}, and only to operators`, async () => {
       const { line, problem } = await send(await create());
       expect(line).to.include({ status: 401, step: 'actor', module_named: 'crm', ...expected });
-      if (expected['token'] === undefined) expect(line).to.not.have.property('token');
-      expect(problem).to.not.have.any.keys('reason', 'token', 'step');
+      for (const name of ['token', 'reason_detail']) {
+        if (expected[name] === undefined) expect(line).to.not.have.property(name);
+      }
+      expect(problem).to.not.have.any.keys('reason', 'reason_detail', 'token', 'step');
       const sent = JSON.stringify({ ...problem, errors: [], next_actions: [] });
       const isTold = line['reason'] === 'missing' || line['status'] === 503;
       if (!isTold) expect(sent).to.not.include(String(line['reason']));
     });
   }
+
+  it('is in the record and in what explain says of it', async () => {
+    const { line } = await send(await sign({ aud: undefined }));
+    const as = await signToken(setup.key, { client: { type: 'root' }, scope: '' });
+    const target = `/explain?request_id=${line['request_id']}&now=true`;
+    const answer = parseJson(await call(setup.host, { target, as }));
+    expect(answer).to.have.nested.property('calls[0].reason_detail', 'aud');
+    const texts = JSON.stringify(answer);
+    expect(texts).to.include('(claim: aud)').and.include('have the issuer send the claim aud');
+  });
+});
+
+describe('a token without an issuer', () => {
+  it('is named where the file has one issuer', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'modgate-issuer-'));
+    const key = await createSigningKey('first');
+    writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [key.jwk] }));
+    const entry = { issuer: ISSUER, audience: 'modgate', algorithms: ['RS256'] };
+    const issuers = [{ ...entry, jwks: { file: 'keys.json' }, actor: { kind: 'service' } }];
+    writeFileSync(join(folder, 'issuers.json'), JSON.stringify({ issuers }));
+    const options = { log: silent, environment: {} };
+    const opened = await openIssuersAuthenticators(join(folder, 'issuers.json'), options);
+    const token = await signToken(key, { iss: undefined });
+    const result = await opened.chain[0]?.authenticate(createBearerCredentials(token));
+    expect(result).to.deep.equal({ rejected: 'claim', token: null, detail: 'iss' });
+    await opened.close();
+    rmSync(folder, { recursive: true });
+  });
 });

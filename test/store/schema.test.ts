@@ -11,7 +11,7 @@ import { BACKENDS, useBackend } from './backend.js';
 import { expectUnavailable, readValue, write } from './drafts.js';
 
 const FIRST_VERSION = 15;
-const VERSION = 18;
+const VERSION = 19;
 const NEWER = 99;
 const OLDER = 9;
 
@@ -141,7 +141,7 @@ for (const kind of BACKENDS) {
   });
 }
 
-const LATER = 19;
+const LATER = VERSION + 1;
 
 /** A schema with a table, columns and an index of the next version, and a migration. */
 function createLaterSchema(leastReader: number): Schema {

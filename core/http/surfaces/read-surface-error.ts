@@ -55,7 +55,11 @@ export function readSurfaceError(error: unknown): HostError | null {
     headers: readHeaders(parts.headers),
     ...findStep(parts),
     // Kept from an error of the host that the surface passes on.
-    ...(cause instanceof HostError && { step: cause.step, reason: cause.reason }),
+    ...(cause instanceof HostError && {
+      step: cause.step,
+      reason: cause.reason,
+      reasonDetail: cause.reasonDetail,
+    }),
     cause,
   });
 }

@@ -120,7 +120,9 @@ export async function callSurface(
     abort(error);
     if (!(error instanceof HostError) || error.code !== 'unauthorized' || !isOwn) throw error;
     facts.token = record.rejected?.token ?? null;
-    throw explainCredentials(error, record.rejected?.rejected ?? findCredentials(req));
+    const { rejected: reason = findCredentials(req), detail: reasonDetail = null } =
+      record.rejected ?? {};
+    throw explainCredentials(error, { reason, reasonDetail });
   }
 }
 
@@ -147,10 +149,13 @@ function findCredentials({ headers }: IncomingMessage): CredentialReason {
     : 'unknown';
 }
 
-function explainCredentials(error: HostError, reason: CredentialReason): HostError {
+function explainCredentials(
+  error: HostError,
+  rejected: { readonly reason: CredentialReason; readonly reasonDetail: string | null },
+): HostError {
   const { code, detail, errors, nextActions, headers, cause } = error;
   return new HostError(code, detail, {
-    ...{ errors, nextActions, headers, cause, reason },
+    ...{ errors, nextActions, headers, cause, ...rejected },
     step: 'actor',
   });
 }

@@ -143,13 +143,14 @@ function describeDecision(call: RecordedCall, now: Explanation | null) {
 }
 
 function describeFailure(call: RecordedCall, check: StepName): DecidedCheck {
-  const { detail = '', reason = null } = call.rejection ?? {};
+  const { detail = '', reason = null, reason_detail: about = null } = call.rejection ?? {};
   const advice = adviseOnCall(toWireCall(call));
   return {
     check,
     outcome: 'fail',
     status: call.status,
-    detail: reason === null ? detail : `${detail} (${reason})`,
+    detail:
+      reason === null ? detail : `${detail} (${about === null ? reason : `${reason}: ${about}`})`,
     next_actions: advice === null ? [] : [advice],
   };
 }

@@ -20,7 +20,13 @@ interface Rejected {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-const NAMED = { module_named: null, path_named: null, token: null, origin: null };
+const NAMED = {
+  reason_detail: null,
+  module_named: null,
+  path_named: null,
+  token: null,
+  origin: null,
+};
 const REJECTIONS: Readonly<Record<string, Rejected>> = {
   'a module that does not exist': {
     sent: { target: '/modules/nope/http/items?q=secret' },

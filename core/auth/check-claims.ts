@@ -1,0 +1,78 @@
+import { type Claims, findClaim } from './map-claims.js';
+import { createClaimError, RejectedToken } from './rejected-token.js';
+
+interface ClaimRules {
+  readonly issuer?: string | undefined;
+  /** One of them must be the value of the claim for the audience, or in it. */
+  readonly audience?: string | readonly string[] | undefined;
+  readonly audienceClaim: string;
+  /** The claims besides those of the issuer and the audience. */
+  readonly required: readonly string[];
+  readonly skewSeconds: number;
+  /** Requires `iat`, not in the future, and limits the age of the token. */
+  readonly maxAgeSeconds?: number;
+}
+
+const MS_PER_SECOND = 1000;
+const DATES = ['exp', 'nbf', 'iat'];
+
+/**
+ * Checks the claims of a signed token, or those that introspection returns: an issuer may report
+ * `active` by its own clock and for any resource.
+ * @throws RejectedToken that names the claim that is missing or of another type.
+ */
+export function assertClaims(claims: Claims, rules: ClaimRules): void {
+  assertPresent(claims, rules);
+  const { issuer, audience, audienceClaim, skewSeconds, maxAgeSeconds } = rules;
+  if (issuer !== undefined && claims['iss'] !== issuer) {
+    throw new RejectedToken('the token is from another issuer', 'issuer');
+  }
+  if (audience !== undefined && !isMeantFor(findClaim(claims, audienceClaim), [audience].flat())) {
+    throw new RejectedToken('the token is for another audience', 'audience');
+  }
+  const now = Date.now() / MS_PER_SECOND;
+  const { exp, nbf, iat, cnf } = claims as Readonly<Record<string, number | undefined>>;
+  if (nbf !== undefined && nbf > now + skewSeconds) {
+    throw new RejectedToken('the token is not valid yet', 'not_yet_valid');
+  }
+  if (exp !== undefined && exp <= now - skewSeconds) {
+    throw new RejectedToken('the token has expired', 'expired');
+  }
+  if (maxAgeSeconds !== undefined && iat !== undefined) {
+    if (iat > now + skewSeconds) {
+      throw new RejectedToken('the token was issued in the future', 'not_yet_valid');
+    }
+    if (now - iat > maxAgeSeconds + skewSeconds) {
+      throw new RejectedToken('the token is too old', 'expired');
+    }
+  }
+  // The token is bound to a key of the caller (RFC 7800); a bearer token does not prove its
+  // possession.
+  if (cnf !== undefined) {
+    throw new RejectedToken('the token is bound to a key', 'claim', { detail: 'cnf' });
+  }
+}
+
+function assertPresent(
+  claims: Claims,
+  { issuer, audience, audienceClaim, required }: ClaimRules,
+): void {
+  const names = [
+    ...(issuer === undefined ? [] : ['iss']),
+    ...(audience === undefined ? [] : [audienceClaim]),
+    ...required,
+  ];
+  for (const name of names) {
+    if (findClaim(claims, name) === undefined) throw createClaimError(name, 'is missing');
+  }
+  for (const name of DATES) {
+    const value = claims[name];
+    if (value !== undefined && !Number.isFinite(value)) {
+      throw createClaimError(name, 'must be a number of seconds');
+    }
+  }
+}
+
+function isMeantFor(value: unknown, audiences: readonly unknown[]): boolean {
+  return [value].flat().some((audience) => audiences.includes(audience));
+}

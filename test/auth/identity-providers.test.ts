@@ -1,0 +1,403 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { JWTHeaderParameters } from 'jose';
+import { headerValue } from '../../core/selftest/raw-http.js';
+import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { createSigningKey, type SigningKey, signToken } from '../support/fake-issuer.js';
+import { call } from '../support/http/call.js';
+import { describeModule } from '../support/http/modules.js';
+import { waitUntil } from '../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+interface Token {
+  readonly header?: Partial<JWTHeaderParameters>;
+  /** Changes of the claims; `undefined` omits one. */
+  readonly claims: Claims;
+}
+
+interface Refused extends Token {
+  readonly reason: string;
+  readonly detail?: string;
+}
+
+interface IdentityProvider {
+  /** What the entry needs besides the issuer, its keys and its algorithms. */
+  readonly entry: { readonly actor: object } & Claims;
+  readonly algorithm?: 'RS256' | 'ES256';
+  /** What it sends to a caller. */
+  readonly token: Token;
+  readonly actor: string;
+  /** Other tokens that it signs with the same keys. */
+  readonly refused: Readonly<Record<string, Refused>>;
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+const UUID = '7d2f6a0e-8c1b-4f3e-9a55-0b9f1c2d3e4f';
+const API = 'c0ffee00-8c1b-4f3e-9a55-0b9f1c2d3e4f';
+const CLIENT = '0oa1b2c3d4e5';
+const SERVICE_ACCOUNT = 'system:serviceaccount:shop:billing';
+const READER = 'reader';
+const grant = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, READER]));
+
+const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
+  Keycloak: {
+    entry: {
+      audience: 'modgate',
+      actor: { kind: 'user', roles: ['realm_access.roles'], role_values: grant('shop-reader') },
+    },
+    token: {
+      header: { typ: 'JWT' },
+      claims: {
+        iss: 'https://keycloak.example/realms/shop',
+        jti: `onrtac:${UUID}`,
+        aud: ['modgate', 'account'],
+        sub: UUID,
+        typ: 'Bearer',
+        azp: 'shop-cli',
+        sid: UUID,
+        acr: '1',
+        'allowed-origins': ['https://shop.example'],
+        realm_access: { roles: ['shop-reader', 'offline_access', 'uma_authorization'] },
+        resource_access: { account: { roles: ['manage-account', 'view-profile'] } },
+        scope: 'openid profile email',
+        email_verified: true,
+        preferred_username: 'ada',
+      },
+    },
+    actor: `user:${UUID}`,
+    refused: {
+      'a token for another client': {
+        claims: { aud: 'account' },
+        reason: 'audience',
+      },
+    },
+  },
+  'Entra ID': {
+    entry: {
+      audience: API,
+      actor: {
+        id: 'oid',
+        kind: { claim: 'idtyp', values: { app: 'service' }, default: 'user' },
+        roles: ['roles', 'scp'],
+        role_values: grant('Items.Read'),
+      },
+    },
+    token: {
+      header: { typ: 'JWT', x5t: 'L1KfKFI_jnXbwWc22xZxw1sUHH0' },
+      claims: {
+        iss: `https://login.microsoftonline.com/${UUID}/v2.0`,
+        aud: API,
+        nbf: now(),
+        aio: 'ASQA2/8TAAAA',
+        azp: CLIENT,
+        azpacr: '1',
+        idtyp: 'app',
+        oid: '5b1c3a52-6c2f-4d3c-8d0b-1e2f3a4b5c6d',
+        rh: '0.AXEA',
+        roles: ['Items.Read'],
+        scope: undefined,
+        sub: '5b1c3a52-6c2f-4d3c-8d0b-1e2f3a4b5c6d',
+        tid: UUID,
+        uti: 'Zx8',
+        ver: '2.0',
+      },
+    },
+    actor: 'service:5b1c3a52-6c2f-4d3c-8d0b-1e2f3a4b5c6d',
+    refused: {
+      'an ID token': { claims: { aud: CLIENT, nonce: '678910' }, reason: 'audience' },
+      'a token of version 1': {
+        claims: { iss: `https://sts.windows.net/${UUID}/`, ver: '1.0' },
+        reason: 'issuer',
+      },
+    },
+  },
+  Auth0: {
+    entry: {
+      audience: 'https://api.shop.example/',
+      actor: {
+        kind: { claim: 'gty', values: { 'client-credentials': 'service' }, default: 'user' },
+        roles: ['permissions'],
+        role_values: grant('read:items'),
+      },
+    },
+    token: {
+      header: { typ: 'JWT' },
+      claims: {
+        iss: 'https://shop.eu.auth0.com/',
+        sub: 'google-oauth2|108204268033311374519',
+        aud: ['https://api.shop.example/', 'https://shop.eu.auth0.com/userinfo'],
+        azp: CLIENT,
+        scope: 'openid profile read:items',
+        permissions: ['read:items'],
+      },
+    },
+    actor: 'user:google-oauth2|108204268033311374519',
+    refused: { 'an ID token': { claims: { aud: CLIENT, nonce: 'n' }, reason: 'audience' } },
+  },
+  Okta: {
+    entry: {
+      audience: 'api://default',
+      actor: { kind: 'user', roles: ['scp'], role_values: grant('items.read') },
+    },
+    token: {
+      claims: {
+        ver: 1,
+        jti: 'AT.0mP4JKAZX1iACIT4vbEDF7LpvDVjxypPMf0D7uX39RE',
+        iss: 'https://shop.okta.com/oauth2/default',
+        aud: 'api://default',
+        cid: CLIENT,
+        uid: '00u2f3g4h5',
+        scope: undefined,
+        scp: ['openid', 'items.read'],
+        auth_time: now() - 10,
+        sub: 'ada+shop@example.org',
+      },
+    },
+    actor: 'user:ada+shop@example.org',
+    refused: { 'an ID token': { claims: { jti: 'ID.x', aud: CLIENT }, reason: 'audience' } },
+  },
+  Cognito: {
+    entry: {
+      audience: CLIENT,
+      audience_claim: 'client_id',
+      actor: { kind: 'user', id: 'username', roles: ['scope'], role_values: grant('shop/read') },
+    },
+    token: {
+      claims: {
+        iss: 'https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_AbCdEfGhI',
+        aud: undefined,
+        client_id: CLIENT,
+        sub: UUID,
+        'cognito:groups': ['staff'],
+        origin_jti: UUID,
+        event_id: UUID,
+        token_use: 'access',
+        scope: 'aws.cognito.signin.user.admin shop/read',
+        auth_time: now() - 10,
+        jti: UUID,
+        username: 'Jörg Müller',
+      },
+    },
+    actor: 'user:Jörg Müller',
+    refused: {
+      'a token of another client': { claims: { client_id: 'x' }, reason: 'audience' },
+      'a token whose client is in aud alone': {
+        claims: { aud: CLIENT, client_id: undefined },
+        reason: 'claim',
+        detail: 'client_id',
+      },
+    },
+  },
+  Hydra: {
+    entry: {
+      audience: 'shop-sync',
+      audience_claim: 'client_id',
+      actor: { kind: 'service', id: 'client_id', roles: ['scp'], role_values: grant('items') },
+    },
+    token: {
+      header: { typ: 'JWT' },
+      claims: {
+        iss: 'https://hydra.example',
+        // Empty where the client asked for none.
+        aud: [],
+        client_id: 'shop-sync',
+        ext: {},
+        nbf: now(),
+        scope: undefined,
+        scp: ['items', 'offline_access'],
+        jti: UUID,
+        sub: 'shop-sync',
+      },
+    },
+    actor: 'service:shop-sync',
+    refused: {
+      'a token without expiry': { claims: { exp: undefined }, reason: 'claim', detail: 'exp' },
+    },
+  },
+  Kubernetes: {
+    entry: {
+      audience: 'modgate',
+      actor: { kind: 'service', roles: ['sub'], role_values: grant(SERVICE_ACCOUNT) },
+    },
+    token: {
+      claims: {
+        iss: 'https://kubernetes.default.svc.cluster.local',
+        aud: ['modgate'],
+        jti: UUID,
+        'kubernetes.io': {
+          namespace: 'shop',
+          node: { name: 'node-1', uid: UUID },
+          pod: { name: 'billing-5d8f', uid: UUID },
+          serviceaccount: { name: 'billing', uid: UUID },
+          warnafter: now() + 3607,
+        },
+        nbf: now(),
+        scope: undefined,
+        sub: SERVICE_ACCOUNT,
+      },
+    },
+    actor: `service:${SERVICE_ACCOUNT}`,
+    refused: {
+      'a token for the API server': {
+        claims: { aud: ['https://kubernetes.default.svc.cluster.local'] },
+        reason: 'audience',
+      },
+      'a token of a Secret, which never expires': {
+        claims: { aud: undefined, exp: undefined, iat: undefined },
+        reason: 'claim',
+        detail: 'aud',
+      },
+    },
+  },
+  'GitHub Actions': {
+    entry: {
+      audience: 'modgate',
+      actor: { kind: 'service', roles: ['repository'], role_values: grant('acme/shop') },
+    },
+    token: {
+      header: { typ: 'JWT', x5t: 'eBZ_cn3sXYAd0ch4THBKHIgOwOE' },
+      claims: {
+        iss: 'https://token.actions.githubusercontent.com',
+        jti: UUID,
+        sub: 'repo:acme/shop:ref:refs/heads/main',
+        aud: 'modgate',
+        ref: 'refs/heads/main',
+        repository: 'acme/shop',
+        repository_owner: 'acme',
+        repository_visibility: 'private',
+        run_id: '1234567890',
+        actor: 'ada',
+        workflow: 'CI',
+        event_name: 'push',
+        job_workflow_ref: 'acme/shop/.github/workflows/ci.yml@refs/heads/main',
+        nbf: now() - 10,
+        scope: undefined,
+      },
+    },
+    actor: 'service:repo:acme/shop:ref:refs/heads/main',
+    refused: {
+      'a token with the default audience': {
+        claims: { aud: 'https://github.com/acme' },
+        reason: 'audience',
+      },
+    },
+  },
+  SPIFFE: {
+    algorithm: 'ES256',
+    entry: {
+      audience: 'modgate',
+      actor: {
+        kind: 'service',
+        roles: ['sub'],
+        role_values: grant('spiffe://example.org/ns/shop/sa/billing'),
+      },
+    },
+    token: {
+      header: { typ: 'JWT' },
+      claims: {
+        iss: 'https://spire.example',
+        aud: ['modgate'],
+        sub: 'spiffe://example.org/ns/shop/sa/billing',
+        scope: undefined,
+      },
+    },
+    actor: 'service:spiffe://example.org/ns/shop/sa/billing',
+    refused: {
+      'an SVID for another workload': {
+        claims: { aud: ['spiffe://example.org/db'] },
+        reason: 'audience',
+      },
+    },
+  },
+};
+
+describe('identity providers', () => {
+  let folder: string;
+  let provider: EchoProvider;
+  let host: RunningHost;
+  const keys: Record<string, SigningKey> = {};
+  let number = 0;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'modgate-providers-'));
+    for (const algorithm of ['RS256', 'ES256'])
+      keys[algorithm] = await createSigningKey(algorithm, algorithm);
+    const write = (name: string, value: object) => {
+      writeFileSync(join(folder, name), JSON.stringify(value));
+      return join(folder, name);
+    };
+    write('keys.json', { keys: Object.values(keys).map(({ jwk }) => jwk) });
+    const issuers = Object.values(PROVIDERS).map(({ entry, token, algorithm = 'RS256' }) => ({
+      issuer: token.claims['iss'],
+      algorithms: [algorithm],
+      jwks: { file: 'keys.json' },
+      ...entry,
+    }));
+    provider = await startEchoProvider();
+    host = await startHost({
+      dev: false,
+      args: [
+        ...['--issuers', write('issuers.json', { issuers })],
+        ...['--roles', write('roles.json', { roles: { [READER]: { scopes: ['crm.read'] } } })],
+      ],
+      files: {
+        'crm.json': describeModule(
+          'crm',
+          provider.url,
+          [{ method: 'GET', path: '/items', capability: 'crm.read' }],
+          { callers: ['service', 'user'] },
+        ),
+      },
+    });
+  });
+
+  after(async () => {
+    await host.stop();
+    await provider.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = async (
+    { algorithm = 'RS256', token }: IdentityProvider,
+    { header, claims }: Token = { claims: {} },
+  ) => {
+    number += 1;
+    const id = `provider-${number}`;
+    provider.reset();
+    const as = await signToken(
+      keys[algorithm] as SigningKey,
+      { ...token.claims, ...claims },
+      { ...token.header, ...header },
+    );
+    const headers: [string, string][] = [['x-request-id', id]];
+    const response = await call(host, { target: '/modules/crm/http/items', as, headers });
+    const find = () =>
+      host.logs().find((line) => line['request_id'] === id && line['msg'] === 'request');
+    await waitUntil('the line of the request', () => find() !== undefined);
+    return { response, line: find() ?? {} };
+  };
+
+  for (const [name, subject] of Object.entries(PROVIDERS)) {
+    it(`${name}: accepts an access token`, async () => {
+      const { response, line } = await send(subject);
+      expect(response.status, JSON.stringify(line)).to.equal(200);
+      expect(line).to.include({ actor: subject.actor });
+      const header = headerValue(provider.only().headers, 'modgate-actor');
+      expect(decodeURIComponent(header ?? '')).to.equal(subject.actor);
+    });
+
+    for (const [title, { reason, detail, ...token }] of Object.entries(subject.refused)) {
+      it(`${name}: rejects ${title}`, async () => {
+        const { line } = await send(subject, token);
+        expect(line).to.include({ status: 401, reason });
+        if (detail === undefined) expect(line).to.not.have.property('reason_detail');
+        else expect(line).to.include({ reason_detail: detail });
+      });
+    }
+  }
+});
