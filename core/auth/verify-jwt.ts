@@ -15,22 +15,31 @@ interface JwtParts {
   /** `null` for a token that names no issuer. */
   readonly issuer: string | null;
   readonly claims: Claims;
+  /** The name of a header that no token may have, or not with this value; `null` for none. */
+  readonly rejectedHeader: string | null;
 }
 
 /** A JWS in compact serialization (RFC 7515, section 7.1); a JWE has five parts. */
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
 
 /**
- * Headers that choose the key or the format (RFC 7515, 7516, 7797): the token must not choose either. `cty`
- * announces a nested token.
+ * Headers that choose the format (RFC 7515, 7516, 7797), which the token must not. `cty` announces a
+ * nested token. Those that name a key (`jku`, `jwk`, `x5u`, `x5c`) are ignored: only the keys of the
+ * issuer's entry count.
  */
-const REJECTED_HEADERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'cty', 'zip', 'enc'] as const;
+const REJECTED_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc'] as const;
 
 /**
  * The types of access tokens and plain tokens. Logout tokens and DPoP proofs are signed with the
  * same keys.
  */
-const TYPES: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'at+jwt', 'application/at+jwt']);
+const TYPES: ReadonlySet<unknown> = new Set([
+  undefined,
+  'jwt',
+  'jose',
+  'at+jwt',
+  'application/at+jwt',
+]);
 
 const MAX_KEY_ID_LENGTH = 256;
 
@@ -39,11 +48,11 @@ export function readJwtParts(token: string): JwtParts | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   const [, first = '', second = ''] = COMPACT.exec(token) ?? [];
   const header = first === '' ? undefined : decodeObject(first);
-  if (header === undefined || !isPlainHeader(header)) return null;
   const claims = decodeObject(second);
-  if (typeof header['alg'] !== 'string' || claims === undefined) return null;
+  if (header === undefined || claims === undefined) return null;
   const { iss } = claims;
-  return { issuer: typeof iss === 'string' ? iss : null, claims };
+  const issuer = typeof iss === 'string' ? iss : null;
+  return { issuer, claims, rejectedHeader: findRejectedHeader(header) };
 }
 
 function decodeObject(part: string): Claims | undefined {
@@ -51,11 +60,12 @@ function decodeObject(part: string): Claims | undefined {
   return text === null ? undefined : parsePlainObject(text);
 }
 
-function isPlainHeader(header: Claims): boolean {
-  if (REJECTED_HEADERS.some((name) => Object.hasOwn(header, name))) return false;
-  const { typ, kid } = header as { typ?: unknown; kid?: unknown };
-  if (!TYPES.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) return false;
-  return kid === undefined || (typeof kid === 'string' && kid.length <= MAX_KEY_ID_LENGTH);
+function findRejectedHeader(header: Claims): string | null {
+  const { alg, typ, kid = '' } = header;
+  if (typeof alg !== 'string') return 'alg';
+  if (!TYPES.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) return 'typ';
+  if (typeof kid !== 'string' || kid.length > MAX_KEY_ID_LENGTH) return 'kid';
+  return REJECTED_HEADERS.find((name) => Object.hasOwn(header, name)) ?? null;
 }
 
 export interface Issuer {
@@ -77,9 +87,12 @@ const MS_PER_SECOND = 1000;
  */
 export async function verifyJwt(
   token: string,
-  { claims }: JwtParts,
+  { claims, rejectedHeader: detail }: JwtParts,
   { config, keys }: Issuer,
 ): Promise<VerifiedToken> {
+  if (detail !== null) {
+    throw new RejectedToken(`the header '${detail}' is not accepted`, 'header', { detail });
+  }
   let keyId: string | null = null;
   const getKey: CompactVerifyGetKey = async (header, input) => {
     const key = await keys.get(header, input);

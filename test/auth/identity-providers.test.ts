@@ -219,6 +219,46 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
       'a token without expiry': { claims: { exp: undefined }, reason: 'claim', detail: 'exp' },
     },
   },
+  UAA: {
+    entry: {
+      audience: 'shop',
+      actor: {
+        kind: { claim: 'grant_type', values: { client_credentials: 'service' }, default: 'user' },
+        id: 'user_id',
+        roles: ['scope'],
+        role_values: grant('shop.read'),
+      },
+    },
+    token: {
+      header: { typ: 'JWT', jku: 'https://uaa.example/token_keys' },
+      claims: {
+        iss: 'https://uaa.example/oauth/token',
+        jti: UUID.replaceAll('-', ''),
+        sub: UUID,
+        user_id: UUID,
+        user_name: 'ada@example.org',
+        email: 'ada@example.org',
+        origin: 'ldap',
+        zid: 'uaa',
+        cid: 'shop-ui',
+        azp: 'shop-ui',
+        client_id: 'shop-ui',
+        grant_type: 'authorization_code',
+        scope: ['openid', 'shop.read'],
+        rev_sig: '1a2b3c4d',
+        aud: ['shop', 'openid', 'shop-ui'],
+      },
+    },
+    actor: `user:${UUID}`,
+    refused: {
+      'a token within a token': {
+        header: { jku: 'https://uaa.example/token_keys', cty: 'JWT' },
+        claims: {},
+        reason: 'header',
+        detail: 'cty',
+      },
+    },
+  },
   Kubernetes: {
     entry: {
       audience: 'modgate',
@@ -298,7 +338,7 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
       },
     },
     token: {
-      header: { typ: 'JWT' },
+      header: { typ: 'JOSE' },
       claims: {
         iss: 'https://spire.example',
         aud: ['modgate'],

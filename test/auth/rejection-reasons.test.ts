@@ -11,10 +11,11 @@ import type { Authenticator } from '../../core/contract/index.js';
 import type { ErrorOwner } from '../../core/isolation/error-owner.js';
 import { silent } from '../store/backend.js';
 import { HOUR, SILENT_ISSUER, TARGET, useSignedTokens } from '../support/auth/use-signed-tokens.js';
-import { createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
+import { createClaims, createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
+const encode = (text: string) => Buffer.from(text).toString('base64url');
 const now = () => Math.floor(Date.now() / 1000);
 
 type Kept = Readonly<Record<string, unknown>>;
@@ -70,6 +71,12 @@ describe('the reason of a 401', () => {
   const bearer = async (token: string | Promise<string>) => [`Bearer ${await token}`];
   const sign = (claims: object) => bearer(signToken(setup.key, claims));
 
+  /** Without a valid signature: the header is checked first. */
+  const withHeader = (header: object, claims = {}) =>
+    [{ alg: 'RS256', kid: 'first', ...header }, createClaims(claims), 'AA']
+      .map((part) => (part === 'AA' ? part : encode(JSON.stringify(part))))
+      .join('.');
+
   it('is none for a token with the groups of a large company', async () => {
     const groups = Array.from({ length: 200 }, (_, number) => `${number}`.padStart(36, '0'));
     const [credentials = ''] = await sign({ groups });
@@ -101,6 +108,28 @@ describe('the reason of a 401', () => {
       'a token of the future',
       () => sign({ nbf: now() + HOUR / 2 }),
       { reason: 'not_yet_valid', token: 'first' },
+    ],
+    ...(
+      [
+        ['crit', ['exp']],
+        ['b64', false],
+        ['cty', 'JWT'],
+        ['zip', 'DEF'],
+        ['enc', 'A256GCM'],
+        ['typ', 'logout+jwt'],
+        ['kid', 'k'.repeat(257)],
+      ] as const
+    ).map(
+      ([name, value]): Cause => [
+        `the header ${name}`,
+        () => bearer(withHeader({ [name]: value })),
+        { reason: 'header', reason_detail: name },
+      ],
+    ),
+    [
+      'the header crit of an issuer that is not configured',
+      () => bearer(withHeader({ crit: ['exp'] }, { iss: 'https://nobody.example' })),
+      { reason: 'issuer' },
     ],
     ...['aud', 'exp', 'iat', 'sub'].map(
       (claim): Cause => [
