@@ -1,13 +1,14 @@
-import { type Claims, findClaim } from './map-claims.js';
+import type { ClaimName } from './issuers-file.js';
+import { type Claims, findClaim, formatClaimName } from './map-claims.js';
 import { createClaimError, RejectedToken } from './rejected-token.js';
 
 interface ClaimRules {
   readonly issuer?: string | undefined;
   /** One of them must be the value of the claim for the audience, or in it. */
   readonly audience?: string | readonly string[] | undefined;
-  readonly audienceClaim: string;
+  readonly audienceClaim: ClaimName;
   /** The claims besides those of the issuer and the audience. */
-  readonly required: readonly string[];
+  readonly required: readonly ClaimName[];
   readonly skewSeconds: number;
   /** Requires `iat`, not in the future, and limits the age of the token. */
   readonly maxAgeSeconds?: number;
@@ -57,13 +58,14 @@ function assertPresent(
   claims: Claims,
   { issuer, audience, audienceClaim, required }: ClaimRules,
 ): void {
-  const names = [
+  const names: ClaimName[] = [
     ...(issuer === undefined ? [] : ['iss']),
     ...(audience === undefined ? [] : [audienceClaim]),
     ...required,
   ];
   for (const name of names) {
-    if (findClaim(claims, name) === undefined) throw createClaimError(name, 'is missing');
+    if (findClaim(claims, name) === undefined)
+      throw createClaimError(formatClaimName(name), 'is missing');
   }
   for (const name of DATES) {
     const value = claims[name];

@@ -54,7 +54,10 @@ const texts = (struct: AnyStruct) =>
     (value): AnyStruct => (Array.isArray(value) ? nonempty(array(struct)) : struct),
   );
 
-const claim = nonEmptyText();
+/** A name, or the steps to a claim whose names have dots. */
+const claim = texts(nonEmptyText());
+
+export type ClaimName = string | readonly string[];
 const kind = enums(ACTOR_KINDS);
 
 const kindFromClaim = object({

@@ -1,14 +1,15 @@
 import type { ActorKind } from '../contract/index.js';
 import { ACTOR_ID } from '../lib/actor-name.js';
+import { readMember } from '../lib/read-member.js';
 import { ACTOR_ID_RULE, SCOPE } from './actor-syntax.js';
-import { type ActorMapping, ISSUER_DEFAULTS } from './issuers-file.js';
+import { type ActorMapping, type ClaimName, ISSUER_DEFAULTS } from './issuers-file.js';
 import { createClaimError } from './rejected-token.js';
 import type { AuthenticatedActor } from './roles.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** The claim with the id of an actor. */
-export function nameIdClaim({ id = 'sub' }: ActorMapping): string {
+export function nameIdClaim({ id = 'sub' }: ActorMapping): ClaimName {
   return id;
 }
 
@@ -31,11 +32,11 @@ export function createActor(claims: Claims, mapping: ActorMapping): Authenticate
   };
 }
 
-function readId(claims: Claims, name: string, prefix: string): string {
+function readId(claims: Claims, name: ClaimName, prefix: string): string {
   const value = findClaim(claims, name);
   const id = typeof value === 'string' && value !== '' ? prefix + value : '';
   if (ACTOR_ID.test(id)) return id;
-  throw createClaimError(name, `must be text of ${ACTOR_ID_RULE}`);
+  throw createClaimError(formatClaimName(name), `must be text of ${ACTOR_ID_RULE}`);
 }
 
 function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
@@ -45,14 +46,17 @@ function readKind(claims: Claims, kind: ActorMapping['kind']): ActorKind {
     typeof value === 'string' && Object.hasOwn(kind.values, value) ? kind.values[value] : undefined;
   const actorKind = mapped ?? kind.default;
   if (actorKind !== undefined) return actorKind;
-  throw createClaimError(kind.claim, 'does not map to a kind of actor');
+  throw createClaimError(formatClaimName(kind.claim), 'does not map to a kind of actor');
 }
 
-function readScopes(claims: Claims, names: readonly string[]): string[] {
+function readScopes(claims: Claims, names: readonly ClaimName[]): string[] {
   return names.flatMap((name) => {
     const words = readWords(claims, name);
     if (words.every(isScope)) return words;
-    throw createClaimError(name, 'must hold scopes of visible ASCII without a comma');
+    throw createClaimError(
+      formatClaimName(name),
+      'must hold scopes of visible ASCII without a comma',
+    );
   });
 }
 
@@ -68,7 +72,7 @@ function readRoles(
   const claimedRoles = names.flatMap((name) => {
     const words = readWords(claims, name);
     if (words.every((word) => typeof word === 'string')) return words;
-    throw createClaimError(name, 'must hold names of roles');
+    throw createClaimError(formatClaimName(name), 'must hold names of roles');
   });
   const roles =
     values === undefined
@@ -81,20 +85,23 @@ function readRoles(
  * The value is a string of words separated by spaces (RFC 6749, section 3.3), or a list. A missing
  * claim has no words.
  */
-function readWords(claims: Claims, name: string): unknown[] {
+function readWords(claims: Claims, name: ClaimName): unknown[] {
   const value = findClaim(claims, name) ?? [];
   if (typeof value === 'string') return value.split(' ').filter((word) => word !== '');
   return Array.isArray(value) ? value : [value];
 }
 
-/** Finds a claim by its full name, which may be a URL, otherwise by a dotted path: `realm_access.roles`. */
-export function findClaim(claims: Claims, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name];
-  let value: unknown = claims;
-  for (const step of name.split('.')) {
-    const isStep = typeof value === 'object' && value !== null && Object.hasOwn(value, step);
-    if (!isStep) return undefined;
-    value = (value as Claims)[step];
-  }
-  return value;
+/**
+ * Finds a claim by its full name, which may be a URL, otherwise by a dotted path
+ * (`realm_access.roles`), or by the steps of a list (`['kubernetes.io', 'namespace']`).
+ */
+export function findClaim(claims: Claims, name: ClaimName): unknown {
+  const isWhole = typeof name === 'string' && Object.hasOwn(claims, name);
+  const steps = isWhole ? [name] : typeof name === 'string' ? name.split('.') : name;
+  return steps.reduce<unknown>(readMember, claims);
+}
+
+/** The name of a claim for operators. */
+export function formatClaimName(name: ClaimName): string {
+  return typeof name === 'string' ? name : name.join('.');
 }

@@ -262,7 +262,11 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
   Kubernetes: {
     entry: {
       audience: 'modgate',
-      actor: { kind: 'service', roles: ['sub'], role_values: grant(SERVICE_ACCOUNT) },
+      actor: {
+        kind: 'service',
+        roles: [['kubernetes.io', 'namespace']],
+        role_values: grant('shop'),
+      },
     },
     token: {
       claims: {

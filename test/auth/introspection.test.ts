@@ -110,6 +110,33 @@ describe('introspection', () => {
     });
   }
 
+  for (const [title, id, claims] of [
+    [
+      'steps below a URL',
+      ['https://a/claims', 'user.id'],
+      { 'https://a/claims': { 'user.id': 'x' } },
+    ],
+    ['one step', ['user.id'], { 'user.id': 'x', user: { id: 'y' } }],
+    ['a name with dots', 'user.id', { 'user.id': 'x', user: { id: 'y' } }],
+    ['a path', 'user.id', { user: { id: 'x' } }],
+  ] as [string, string | string[], object][]) {
+    it(`finds the id by ${title}`, async () => {
+      body = { ...ACTIVE, ...claims };
+      expect(await open({ actor: { kind: 'service', id } })('t')).to.have.property('id', 'x');
+    });
+  }
+
+  it('names the path of a claim that is missing', async () => {
+    body = { ...ACTIVE, 'kubernetes.io': { pod: { uid: '1' } } };
+    for (const path of [
+      ['kubernetes.io', 'namespace'],
+      ['kubernetes.io', 'pod', 'uid', 'length'],
+    ]) {
+      const result = await openRaw({ actor: { kind: 'service', id: path } })('t');
+      expect(result).to.include({ rejected: 'claim', detail: path.join('.') });
+    }
+  });
+
   it('finds the audience in the claim of its issuer alone', async () => {
     const authenticate = open({ audience_claim: 'client_id', cache_seconds: 0 });
     body = { ...ACTIVE, aud: undefined, client_id: 'modgate' };

@@ -55,6 +55,8 @@ describe('issuers file', () => {
     ['no algorithm', { algorithms: [] }, /algorithms/],
     ['no audience', { audience: undefined }, /missing key 'audience'/],
     ['an empty list of audiences', { audience: [] }, /audience/],
+    ['a claim without steps', { actor: { kind: 'service', id: [] } }, /nonempty|empty|actor/],
+    ['a step that is empty', { audience_claim: ['a', ''] }, /audience_claim/],
     ['a skew beyond 5 minutes', { clock_skew_seconds: 301 }, /from 0 to 300/],
     ['an unknown kind', { actor: { kind: 'admin' } }, /kind/],
     ['a wrong key', { audiences: ['x'] }, /did you mean 'audience'/],
