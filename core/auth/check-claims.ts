@@ -1,3 +1,4 @@
+import { readMember } from '../lib/read-member.js';
 import type { ClaimName } from './issuers-file.js';
 import { type Claims, findClaim, formatClaimName } from './map-claims.js';
 import { createClaimError, RejectedToken } from './rejected-token.js';
@@ -15,6 +16,13 @@ interface ClaimRules {
 }
 
 const MS_PER_SECOND = 1000;
+/** Tokens that are no access tokens, by the words of `typ` and `token_type` (Keycloak and others). */
+const OTHER_KIND = /^(?:serialized-)?(?:refresh|id|offline|logout)(?:[ _+-]?(?:token|jwt))?$/i;
+/** Of Cognito and Hydra. */
+const ACCESS_USE = /^access(?:_token)?$/i;
+/** The event of a logout token (OpenID Connect Back-Channel Logout). */
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
 const DATES = ['exp', 'nbf', 'iat'];
 
 /**
@@ -24,6 +32,10 @@ const DATES = ['exp', 'nbf', 'iat'];
  */
 export function assertClaims(claims: Claims, rules: ClaimRules): void {
   assertPresent(claims, rules);
+  const otherKind = findOtherKind(claims);
+  if (otherKind !== null) {
+    throw new RejectedToken('the token is no access token', 'claim', { detail: otherKind });
+  }
   const { issuer, audience, audienceClaim, skewSeconds, maxAgeSeconds } = rules;
   if (issuer !== undefined && claims['iss'] !== issuer) {
     throw new RejectedToken('the token is from another issuer', 'issuer');
@@ -73,6 +85,15 @@ function assertPresent(
       throw createClaimError(name, 'must be a number of seconds');
     }
   }
+}
+
+/** The claim that says that the token is a refresh token, an ID token or a logout token. */
+function findOtherKind(claims: Claims): string | null {
+  const { token_use: use, events } = claims;
+  if (use !== undefined && !(typeof use === 'string' && ACCESS_USE.test(use))) return 'token_use';
+  if (readMember(events, LOGOUT_EVENT) !== undefined) return 'events';
+  const isOther = (name: string) => OTHER_KIND.test(String(claims[name]));
+  return ['typ', 'token_type'].find(isOther) ?? null;
 }
 
 function isMeantFor(value: unknown, audiences: readonly unknown[]): boolean {

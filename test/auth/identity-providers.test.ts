@@ -71,10 +71,13 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
     },
     actor: `user:${UUID}`,
     refused: {
-      'a token for another client': {
-        claims: { aud: 'account' },
-        reason: 'audience',
-      },
+      'a token for another client': { claims: { aud: 'account' }, reason: 'audience' },
+      ...Object.fromEntries(
+        ['ID', 'Refresh', 'Offline', 'Logout'].map((typ) => [
+          `a token of the type ${typ}`,
+          { claims: { typ }, reason: 'claim', detail: 'typ' },
+        ]),
+      ),
     },
   },
   'Entra ID': {
@@ -137,7 +140,17 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
       },
     },
     actor: 'user:google-oauth2|108204268033311374519',
-    refused: { 'an ID token': { claims: { aud: CLIENT, nonce: 'n' }, reason: 'audience' } },
+    refused: {
+      'an ID token': { claims: { aud: CLIENT, nonce: 'n' }, reason: 'audience' },
+      'a logout token': {
+        claims: {
+          events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+          sid: UUID,
+        },
+        reason: 'claim',
+        detail: 'events',
+      },
+    },
   },
   Okta: {
     entry: {
@@ -186,6 +199,11 @@ const PROVIDERS: Readonly<Record<string, IdentityProvider>> = {
     actor: 'user:Jörg Müller',
     refused: {
       'a token of another client': { claims: { client_id: 'x' }, reason: 'audience' },
+      'an ID token': {
+        claims: { token_use: 'id', aud: CLIENT },
+        reason: 'claim',
+        detail: 'token_use',
+      },
       'a token whose client is in aud alone': {
         claims: { aud: CLIENT, client_id: undefined },
         reason: 'claim',

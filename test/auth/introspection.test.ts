@@ -102,6 +102,14 @@ describe('introspection', () => {
     ['no subject', { sub: undefined }, 'sub', {}],
     ['no issuer', { iss: undefined }, 'iss', {}],
     ['an expiry that is a text', { exp: '2099-01-01T00:00:00Z' }, 'exp', {}],
+    ...['id', 'refresh_token', 'refresh', 7, null].map(
+      (token_use) => [`the use ${token_use}`, { token_use }, 'token_use', {}] as const,
+    ),
+    ...['ID', 'Refresh', 'offline', 'LOGOUT', 'refresh_token'].map(
+      (typ) => [`the type ${typ}`, { typ }, 'typ', {}] as const,
+    ),
+    ['another token_type', { token_type: 'DPoP' }, 'token_type', {}],
+    ['a key of the client', { cnf: { jkt: 'x' } }, 'cnf', {}],
     ['its audience in aud alone', {}, 'client_id', { audience_claim: 'client_id' }],
   ] as const) {
     it(`names the claim of a token with ${title}`, async () => {
@@ -136,6 +144,18 @@ describe('introspection', () => {
       expect(result).to.include({ rejected: 'claim', detail: path.join('.') });
     }
   });
+
+  for (const claims of [
+    ...['access', 'access_token', 'Access_Token'].map((token_use) => ({ token_use })),
+    ...['Bearer', 'bearer', 'access_token'].map((token_type) => ({ token_type, typ: token_type })),
+    { typ: 'at+jwt' },
+    { typ: 'identity' },
+  ]) {
+    it(`accepts a token with ${JSON.stringify(claims)}`, async () => {
+      body = { ...ACTIVE, ...claims };
+      expect(await open()('t')).to.have.property('id', 'billing');
+    });
+  }
 
   it('finds the audience in the claim of its issuer alone', async () => {
     const authenticate = open({ audience_claim: 'client_id', cache_seconds: 0 });
