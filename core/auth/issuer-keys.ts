@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
-import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey, type LocalJWKSet } from 'jose';
+import { isDeepStrictEqual } from 'node:util';
+import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { openReloadedFile } from '../watch/reloaded-file.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type JwksSource } from './issuers-file.js';
 import { parsePlainJson } from './strict-json.js';
+import { verifySignature } from './verify-signature.js';
 import { findKeyWeakness } from './weak-keys.js';
 
 const MAX_KEYS = 100;
@@ -36,13 +38,16 @@ function parseKeySet(value: unknown): PublicKeys | null {
 
 /** The public keys of one issuer. */
 export interface IssuerKeys {
-  /** @throws a jose error when no key matches; IssuerError when no key is known. */
-  readonly get: JWTVerifyGetKey;
+  /**
+   * Verifies the signature of a token.
+   * @throws a jose error when no key has made it; IssuerError when no key is known.
+   */
+  verify(token: string, algorithms: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 const NO_KEYS: IssuerKeys = {
-  get: () => Promise.reject(new IssuerError('is not asked for keys')),
+  verify: () => Promise.reject(new IssuerError('is not asked for keys')),
   close: async () => {},
 };
 
@@ -70,7 +75,10 @@ async function openKeysFile(path: string, log: Log): Promise<IssuerKeys> {
     parse: parseKeysFile,
     describe: (keys) => ({ keys: keys.jwks().keys.length }),
   });
-  return { get: (header, token) => reloaded.current(header, token), close: () => reloaded.close() };
+  return {
+    verify: (token, algorithms) => verifySignature(token, reloaded.current, algorithms),
+    close: () => reloaded.close(),
+  };
 }
 
 function parseKeysFile(file: string, text: string): LocalJWKSet {
@@ -90,7 +98,8 @@ function parseKeysFile(file: string, text: string): LocalJWKSet {
 
 /**
  * Keys behind a URL. Known keys stay in use while the issuer is unavailable. They are requested
- * again at intervals, and when a token names an unknown key, at most once per cool-down.
+ * again at intervals, and when no known key has signed a token, at most once per cool-down: the
+ * issuer may have a new key, under an id of its own or under an old one.
  */
 class RemoteKeys implements IssuerKeys {
   readonly #issuer: string;
@@ -117,22 +126,22 @@ class RemoteKeys implements IssuerKeys {
     void this.#refresh(0);
   }
 
-  readonly get: JWTVerifyGetKey = async (header, token) => {
+  async verify(token: string, algorithms: readonly string[]): Promise<void> {
     if (this.#keys === null) await this.#refresh(FIRST_KEYS_RETRY_MS);
     // Not awaited: the known keys are still valid.
     else void this.#refresh(this.#refreshMs);
     const currentKeys = this.#keys;
     if (currentKeys === null) throw new IssuerError('has not provided its keys yet');
     try {
-      return await currentKeys(header, token);
+      await verifySignature(token, currentKeys, algorithms);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (!isOfUnknownKey(error)) throw error;
       await this.#refresh(this.#cooldownMs);
       const renewed = this.#keys ?? currentKeys;
       if (renewed === currentKeys) throw error;
-      return renewed(header, token);
+      await verifySignature(token, renewed, algorithms);
     }
-  };
+  }
 
   async close(): Promise<void> {
     this.#closed.abort();
@@ -156,7 +165,10 @@ class RemoteKeys implements IssuerKeys {
       const keys = parseKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
       if (keys === null) throw new IssuerError('did not respond with a JSON Web Key Set');
       this.#reportWeak(keys.weak);
-      this.#keys = createLocalJWKSet({ keys: [...keys.usable] });
+      // Equal keys stay: they would be imported again, and tokens verified again.
+      if (!isDeepStrictEqual(this.#keys?.jwks().keys, keys.usable)) {
+        this.#keys = createLocalJWKSet({ keys: [...keys.usable] });
+      }
       if (this.#isDown) this.#log.info({ issuer: this.#issuer }, 'issuer keys available again');
       this.#isDown = false;
     } catch (error) {
@@ -179,4 +191,11 @@ class RemoteKeys implements IssuerKeys {
     }
     this.#weak = reasons;
   }
+}
+
+function isOfUnknownKey(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWSSignatureVerificationFailed
+  );
 }

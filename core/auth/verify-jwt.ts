@@ -1,4 +1,4 @@
-import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
+import { errors } from 'jose';
 import type { Actor } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { MAX_TOKEN_LENGTH } from './actor-syntax.js';
@@ -15,6 +15,8 @@ interface JwtParts {
   /** `null` for a token that names no issuer. */
   readonly issuer: string | null;
   readonly claims: Claims;
+  /** The id of the key; `null` without one. */
+  readonly keyId: string | null;
   /** The name of a header that no token may have, or not with this value; `null` for none. */
   readonly rejectedHeader: string | null;
 }
@@ -52,7 +54,9 @@ export function readJwtParts(token: string): JwtParts | null {
   if (header === undefined || claims === undefined) return null;
   const { iss } = claims;
   const issuer = typeof iss === 'string' ? iss : null;
-  return { issuer, claims, rejectedHeader: findRejectedHeader(header) };
+  const { kid } = header;
+  const keyId = typeof kid === 'string' ? kid : null;
+  return { issuer, claims, keyId, rejectedHeader: findRejectedHeader(header) };
 }
 
 function decodeObject(part: string): Claims | undefined {
@@ -87,20 +91,14 @@ const MS_PER_SECOND = 1000;
  */
 export async function verifyJwt(
   token: string,
-  { claims, rejectedHeader: detail }: JwtParts,
+  { claims, keyId, rejectedHeader: detail }: JwtParts,
   { config, keys }: Issuer,
 ): Promise<VerifiedToken> {
   if (detail !== null) {
     throw new RejectedToken(`the header '${detail}' is not accepted`, 'header', { detail });
   }
-  let keyId: string | null = null;
-  const getKey: CompactVerifyGetKey = async (header, input) => {
-    const key = await keys.get(header, input);
-    keyId = header.kid ?? null;
-    return key;
-  };
   try {
-    await compactVerify(token, getKey, { algorithms: [...config.algorithms] });
+    await keys.verify(token, config.algorithms);
     assertClaims(claims, {
       issuer: config.issuer,
       audience: config.audience,
@@ -113,9 +111,16 @@ export async function verifyJwt(
     return { actor: createActor(claims, config.actor), expiresAt };
   } catch (error) {
     const rejected = explain(error, config.issuer);
-    if (rejected instanceof RejectedToken) rejected.keyId = keyId;
+    if (rejected instanceof RejectedToken && isOfKnownKey(error)) rejected.keyId = keyId;
     throw rejected;
   }
+}
+
+/** Whether the issuer has a key of the id in the token. */
+function isOfKnownKey(error: unknown): boolean {
+  return (
+    !(error instanceof errors.JOSEError) || error instanceof errors.JWSSignatureVerificationFailed
+  );
 }
 
 function explain(error: unknown, issuer: string): RejectedToken | UnverifiableToken {

@@ -69,6 +69,32 @@ describe('signed tokens', () => {
       });
     }
 
+    it('use a new key under the id of an old one, and request it once for each cool-down', async () => {
+      const old = setup.key;
+      const next = await createSigningKey('first');
+      const unnamed = await createSigningKey('first');
+      const withoutId = { ...unnamed, jwk: { ...unnamed.jwk, kid: undefined } };
+      for (const [title, keys, key, header] of [
+        ['in its place', [next], next, {}],
+        ['beside it', [old, next], next, {}],
+        ['without an id', [old, next, withoutId], unnamed, { kid: undefined }],
+      ] as const) {
+        setup.issuer.publish(keys);
+        const token = await signToken(key, {}, header as { kid?: string });
+        await waitUntil(title, async () => (await get(token)).status === 200, 15_000);
+      }
+      const before = setup.issuer.requestCount;
+      const started = Date.now();
+      for (let index = 0; index < 50; index += 1) {
+        expectProblem(await get(await signToken(setup.stranger, { index })), 401);
+      }
+      const allowed = Math.ceil((Date.now() - started) / 1000) + 1;
+      expect(setup.issuer.requestCount - before).to.be.at.most(allowed);
+      setup.issuer.publish([old]);
+      const again = await signToken(old, { jti: 'again' });
+      await waitUntil('the old key', async () => (await get(again)).status === 200, 15_000);
+    });
+
     it('are neither accepted nor rejected while the issuer is unavailable and no key is known', async () => {
       expectProblem(await get(await signToken(setup.key, { iss: SILENT_ISSUER })), 503);
       expect(setup.provider.requests).to.have.length(0);

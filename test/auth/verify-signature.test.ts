@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { createLocalJWKSet } from 'jose';
+import { verifySignature } from '../../core/auth/verify-signature.js';
+import { createSigningKey, type SigningKey, signToken } from '../support/fake-issuer.js';
+
+describe('the signature of a token', () => {
+  const keys = new Map<string, readonly SigningKey[]>();
+
+  before(async () => {
+    for (const algorithm of ['ES256', 'ES512']) {
+      const created = Array.from({ length: 5 }, () => createSigningKey('same', algorithm));
+      keys.set(algorithm, await Promise.all(created));
+    }
+  });
+
+  /** The numbers of the keys of a set whose tokens are accepted. */
+  const listAccepted = async (algorithm: string, kids: (string | undefined)[], named: boolean) => {
+    const signing = keys.get(algorithm) ?? [];
+    const set = signing.map(({ jwk }, index) => ({ ...jwk, kid: kids[index] }));
+    const local = createLocalJWKSet({ keys: JSON.parse(JSON.stringify(set)) });
+    const accepted: number[] = [];
+    for (const [index, key] of signing.entries()) {
+      const token = await signToken(key, {}, named ? {} : { kid: undefined as never });
+      const verified = verifySignature(token, local, [algorithm]);
+      await verified.then(
+        () => accepted.push(index + 1),
+        () => {},
+      );
+    }
+    return accepted;
+  };
+  const SAME = Array.from({ length: 5 }, () => 'same');
+  const NONE = Array.from({ length: 5 }, () => undefined);
+
+  for (const [algorithm, expected] of [
+    ['ES256', [1, 2, 3, 4]],
+    ['ES512', [1, 2, 3]],
+  ] as const) {
+    it(`is verified with the first ${expected.length} keys of one id for ${algorithm}`, async () => {
+      expect(await listAccepted(algorithm, SAME, true)).to.deep.equal(expected);
+    });
+
+    it(`is verified with the first ${expected.length} keys where the token names none for ${algorithm}`, async () => {
+      expect(await listAccepted(algorithm, NONE, false)).to.deep.equal(expected);
+      expect(await listAccepted(algorithm, ['a', 'b', 'c', 'd', 'e'], false)).to.deep.equal(
+        expected,
+      );
+    });
+  }
+
+  it('is verified with the key that the token names, wherever it is', async () => {
+    const kids = ['a', 'b', 'c', 'd', 'same'];
+    expect(await listAccepted('ES256', kids, true)).to.deep.equal([5]);
+  });
+});
