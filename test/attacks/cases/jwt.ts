@@ -24,9 +24,6 @@ const HEADERS: readonly (readonly [name: string, title: string, header: object])
   ['kid-list', 'a key id that is a list', { kid: ['selftest'] }],
   ['kid-null', 'a key id that is null', { kid: null }],
   ['kid-long', 'a key id of 4 KiB', { kid: 'k'.repeat(4096) }],
-  ['jku', 'a header with a URL of keys', { jku: 'http://127.0.0.1:9/keys' }],
-  ['x5u', 'a header with a URL of a certificate', { x5u: 'http://127.0.0.1:9/cert' }],
-  ['x5c', 'a header with a certificate', { x5c: ['MIIB'] }],
   ['crit', 'a critical extension', { crit: ['exp'], exp: 1 }],
   ['crit-empty', 'an empty list of extensions', { crit: [] }],
   ['b64', 'a payload that is not encoded', { b64: false, crit: ['b64'] }],
@@ -87,6 +84,13 @@ const ROLES: readonly (readonly [name: string, title: string, roles: readonly st
 
 type MakeToken = (issuer: TokenIssuer) => string;
 
+/** Headers that name a key, which are ignored. */
+const OTHER_KEYS: readonly (readonly [name: string, title: string, header: object])[] = [
+  ['jku', 'a header with a URL of keys', { jku: 'http://127.0.0.1:9/keys' }],
+  ['x5u', 'a header with a URL of a certificate', { x5u: 'http://127.0.0.1:9/cert' }],
+  ['x5c', 'a header with a certificate', { x5c: ['MIIB'] }],
+];
+
 const TOKENS: readonly (readonly [
   name: string,
   title: string,
@@ -126,6 +130,11 @@ const TOKENS: readonly (readonly [
     },
     'CVE-2018-0114',
   ],
+  ...OTHER_KEYS.map(([name, title, header]): readonly [string, string, MakeToken] => [
+    name,
+    `${title}, and a signature of another key`,
+    (issuer) => signWithOtherKey(issuer, { ...VALID_HEADER, ...header }),
+  ]),
   ['cut', 'a truncated signature', (issuer) => sign(issuer).slice(0, -8)],
   ['empty', 'an empty signature', ({ claims }) => `${joinParts(VALID_HEADER, claims())}.`],
   ['unsigned', 'only two parts', ({ claims }) => joinParts(VALID_HEADER, claims())],
