@@ -117,7 +117,7 @@ export function checkOutcome(
   let length = 0;
   for (const piece of pieces) length += piece.length;
   if (length > maxBytes) {
-    throw createMalformed('with a body over limits.response_bytes');
+    throw createMalformed(`with a body over ${maxBytes} bytes`);
   }
   const parts = { status, headers, pieces, length, stream: null, secrets, connection };
   return { ...parts, isDelimited: isDelimited !== false || showsEnd({ headers, pieces }) };
@@ -167,7 +167,7 @@ export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promi
     pieces.add(toBuffer(part));
     if (pieces.length > maxBytes) {
       stream.close();
-      throw createMalformed('with a body over limits.response_bytes');
+      throw createMalformed(`with a body over ${maxBytes} bytes`);
     }
     stream.hold(pieces.length);
   }

@@ -16,7 +16,7 @@ describe('checkOutcome', () => {
   it('accepts a body up to limits.response_bytes', () => {
     expect(check([Buffer.alloc(2), Buffer.alloc(2)]).length).to.equal(4);
     for (const body of [Buffer.alloc(5), [Buffer.alloc(2), Buffer.alloc(3)]]) {
-      expect(() => check(body)).to.throw('over limits.response_bytes');
+      expect(() => check(body)).to.throw(/over \d+ bytes$/);
     }
   });
 

@@ -1,4 +1,4 @@
-import type { ActorKind } from '../../contract/index.js';
+import { type ActorKind, MODULE_HTTP_METHODS } from '../../contract/index.js';
 import { DEFAULT_CALLERS } from '../../descriptor/sections/access.js';
 import { findNearestName } from '../../document/suggest.js';
 import { createUnavailable, HostError } from '../../errors.js';
@@ -7,9 +7,10 @@ import { isInRanges } from '../../lib/address-list.js';
 import { findSpecialForm, type PathProblem } from '../../lib/routing/request-path.js';
 import type { RouteTable } from '../../lib/routing/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
+import { mayCallRoute } from '../authorization.js';
 import { decideScope } from '../explain/decide-scope.js';
 import type { ExplainedModules, ExplainedRouteCall } from '../explain/explained-request.js';
-import { findNearestRoutes, listMethods } from '../explain/find-routes.js';
+import { findNearestRoutes, findRoutes, listMethods } from '../explain/find-routes.js';
 import { decide, pass, unknown } from '../explain/step-report.js';
 import { type ModuleTarget, pathOf } from '../request.js';
 import type { ReportedStep, StepReport } from '../step.js';
@@ -146,7 +147,8 @@ export const routeStep: AccessStep = {
     const { module, target, request } = call;
     const match =
       module === null || target.kind !== 'module' ? null : matchRoute(module, request, target);
-    if (!match) throw createNotFound(findFormOf(target), findNearMissOf(call));
+    if (!match)
+      throw createNotFound(findFormOf(target), findNearMissOf(call), listOwnMethods(call));
     call.useRoute(match);
   },
   explain(explained) {
@@ -239,15 +241,39 @@ function findNearMissOf({ module, request, target }: RouteRequest): string | nul
   return findNearMiss(module.routes, request.method, target);
 }
 
+/** The methods of the routes of a path, for a caller who may call one of them. */
+function listOwnMethods(call: RouteRequest): string[] {
+  const { module, target } = call;
+  const actor = call.caller === null ? null : call.request.actor;
+  if (actor === null) return [];
+  const routes = MODULE_HTTP_METHODS.flatMap((method) => {
+    const [route] = findRoutes(module, method, target);
+    return route === undefined ? [] : [{ method, route: route.value }];
+  });
+  const callers = listCallers(call);
+  const isOwn = routes.some(({ route }) => mayCallRoute(actor, callers, route));
+  return isOwn ? routes.map(({ method }) => method) : [];
+}
+
 /**
  * @param problem the problem of a path that matches no route, or only some; it reveals nothing
  * about modules
  */
-function createNotFound(problem: PathProblem | null, nearMiss: string | null = null): HostError {
+function createNotFound(
+  problem: PathProblem | null,
+  nearMiss: string | null = null,
+  methods: readonly string[] = [],
+): HostError {
+  const others = methods.join(' or ');
   return new HostError('not_found', 'no configured service-provided route matches', {
-    errors: problem === null ? [] : [{ field: 'path', reason: problem.reason }],
+    errors: [
+      ...(problem === null ? [] : [{ field: 'path', reason: problem.reason }]),
+      ...(others === '' ? [] : [{ field: 'method', reason: `expected ${others}` }]),
+    ],
     nextActions: [
-      nearMiss ?? 'check the method and the path against the routes that the module declares',
+      others === ''
+        ? (nearMiss ?? 'check the method and the path against the routes that the module declares')
+        : `use ${others}`,
     ],
   });
 }

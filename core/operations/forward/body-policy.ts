@@ -116,7 +116,8 @@ function mayBeWithoutType(headers: CallerRequest['headers']): boolean {
 async function assertNoBody(request: CallerRequest, field: string, reason: string): Promise<null> {
   await request.readBody(0).catch((error: unknown) => {
     const isTooLong = error instanceof HostError && error.status === 400;
-    throw isTooLong ? createBodyError(field, reason) : error;
+    const advice = field === 'body' ? 'send the request without a body' : JSON_ADVICE;
+    throw isTooLong ? createBodyError(field, reason, advice) : error;
   });
   return null;
 }
@@ -124,9 +125,12 @@ async function assertNoBody(request: CallerRequest, field: string, reason: strin
 function assertNotEncoded(headers: CallerRequest['headers']): void {
   const encoding = headers.get('content-encoding');
   if (encoding === undefined) return;
-  if (headers.count('content-encoding') > 1) throw createBodyError('content-encoding', 'repeated');
+  const advice = 'send the body without content-encoding';
+  if (headers.count('content-encoding') > 1) {
+    throw createBodyError('content-encoding', 'repeated', advice);
+  }
   if (encoding.toLowerCase() !== 'identity') {
-    throw createBodyError('content-encoding', 'expected none, or identity');
+    throw createBodyError('content-encoding', 'expected none, or identity', advice);
   }
 }
 
@@ -158,14 +162,14 @@ function assertValid(invalid: InvalidJson | null): void {
   if (invalid !== null) throw createBodyError('body', invalid.reason);
 }
 
-function createBodyError(field: string, reason: string): HostError {
+function createBodyError(field: string, reason: string, advice = JSON_ADVICE): HostError {
   return new HostError('validation_failed', 'the body policy rejects the request', {
     errors: [{ field, reason }],
-    nextActions: BODY_ADVICE,
+    nextActions: [advice],
   });
 }
 
-const BODY_ADVICE = ['send a JSON value in UTF-8 with content-type application/json'];
+const JSON_ADVICE = 'send a JSON value in UTF-8 with content-type application/json';
 
 const NO_BYTES = Buffer.alloc(0);
 

@@ -21,6 +21,9 @@ import { readProviderError } from './read-provider-error.js';
 const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
+/** The statuses of a provider that takes calls again later. */
+const TEMPORARY: ReadonlySet<number> = new Set([429, 503]);
+
 /** Returns `null` if it is absent or malformed. */
 function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'];
@@ -73,6 +76,7 @@ const DETAILS: Readonly<Record<ReportedFailure, string>> = {
 };
 
 const ASK_OWNERS = 'ask the owners of the module';
+const ASK_FOR_LESS = 'ask for less, such as a shorter page';
 
 const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
   unavailable: ['try again later'],
@@ -123,16 +127,25 @@ export function createFailureError(
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error), owner };
-  const detail = [DETAILS[failure], ...describeBody(reason.detail, carried)].join(': ');
+  const [, maxBytes] = TOO_LONG.exec(reason.detail) ?? [];
+  const limit = carried?.responseBytes ? 'limits.bytes.response' : 'limits.response_bytes';
+  if (maxBytes !== undefined) errors.push({ field: 'limit', reason: limit });
+  const explained =
+    maxBytes === undefined
+      ? describeBody(reason.detail, carried)
+      : [`its body is longer than ${maxBytes} bytes, ${limit} of the descriptor`];
+  const detail = [DETAILS[failure], ...explained].join(': ');
   return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
-    nextActions: NEXT_ACTIONS[failure],
+    nextActions: maxBytes === undefined ? NEXT_ACTIONS[failure] : [ASK_FOR_LESS, ASK_OWNERS],
     cause: error,
     ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
     ...(isRejected && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
   });
 }
 
+/** The words of the host and of the shipped adapters. */
+const TOO_LONG = /^(?:.*\bbody .*)?\bover (\d+) bytes$/;
 const FOREIGN_TYPE = /^content-type [\w.+-]{1,64}\/[\w.+-]{1,64}/;
 const CARRIES_JSON = 'this route carries JSON; see operation.response and operation.stream';
 const CARRIES_BYTES = 'this route carries the media types of operation.response_types';
@@ -166,13 +179,17 @@ export function createStatusError(
   const errors = addEvidence(call, 'status', outcome.status);
   const { owner } = descriptor;
   const reason = { failure: 'status', detail: `status ${outcome.status}` } as const;
+  const retryAfter = readRetryAfter(outcome);
   if (!isPassthroughError(response, descriptor)) {
+    const isTemporary = TEMPORARY.has(outcome.status);
+    const hasTime = isTemporary && retryAfter !== null;
+    const wait = hasTime ? 'try again after the time in retry-after' : 'try again later';
     return new ProviderError({ ...reason, owner }, 'external_dependency_failure', DETAILS.status, {
       errors,
-      nextActions: NEXT_ACTIONS.status,
+      nextActions: isTemporary ? [wait, ASK_OWNERS] : NEXT_ACTIONS.status,
+      ...(hasTime && { headers: { 'retry-after': retryAfter } }),
     });
   }
-  const retryAfter = readRetryAfter(outcome);
   const { 'content-range': range } = outcome.headers;
   const mask = createMask([...secrets, ...outcome.secrets], request);
   const providerError = readProviderError(outcome, mask);

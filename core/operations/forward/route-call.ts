@@ -1,3 +1,4 @@
+import type { Actor } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
@@ -38,6 +39,8 @@ export interface Caller
 /** The subject of the steps before the call: a request, or an explained one. */
 export interface RouteRequest {
   readonly request: Caller;
+  /** Only of an explained request: `null` without an actor. */
+  readonly caller?: Actor | null;
   readonly target: ForwardTarget;
   readonly authorization: Authorization;
   /** Whether the matching route needs no credentials. */
