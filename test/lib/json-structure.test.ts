@@ -1,12 +1,60 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { measureJson } from '../../core/lib/json/json-check.js';
-import { hasMember, sliceMember } from '../../core/lib/json/json-structure.js';
+import { hasMember, sliceAt, sliceMember } from '../../core/lib/json/json-structure.js';
 
 const measureDepth = (json: Uint8Array) => measureJson(json).depth;
 
 const slice = (text: string, name: string) =>
   sliceMember(Buffer.from(text), name)?.toString() ?? null;
+
+describe('sliceAt', () => {
+  const sliceText = (text: string, path: string) =>
+    sliceAt(Buffer.from(text), path.split('.'))?.toString() ?? null;
+
+  it('returns the unchanged bytes at a path', () => {
+    const json = '{"a":[ {"b":1.10} , [12345678901234567890, "],"], {}],"\\u0061b":{"\\"":[ ]}}';
+    expect(sliceText(json, 'a.0.b')).to.equal('1.10');
+    expect(sliceText(json, 'a.1.0')).to.equal('12345678901234567890');
+    expect(sliceText(json, 'a.1.1')).to.equal('"],"');
+    expect(sliceText(json, 'a.2')).to.equal('{}');
+    expect(sliceText(json, 'ab."')).to.equal('[ ]');
+  });
+
+  it('returns null where there is nothing', () => {
+    const json = '{"a":[1,[ ]],"b":"0:1,2"}';
+    for (const path of ['c', 'a.2', 'a.01', 'a.-1', 'a.length', 'a.1.0', 'a.0.0', 'b.0', 'a.b']) {
+      expect(sliceText(json, path), path).to.equal(null);
+    }
+  });
+
+  it('agrees with JSON.parse on every path', () => {
+    const key = fc.oneof(fc.constantFrom('0', '1', '2', 'a', '__proto__'), fc.string());
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue({ maxDepth: 0 }),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, fc.array(key, { maxLength: 4 }), fc.nat(2), (json, path, indent) => {
+        const expected = path.reduce<unknown>((at, name) => readOwn(at, name), json);
+        const sliced = sliceAt(Buffer.from(JSON.stringify(json, null, indent)), path);
+        if (expected === undefined) expect(sliced).to.equal(null);
+        else expect(JSON.stringify(JSON.parse(`${sliced}`))).to.equal(JSON.stringify(expected));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function readOwn(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  if (Array.isArray(value) && !/^\d+$/.test(name)) return undefined;
+  return Reflect.get(value, name);
+}
 
 describe('sliceMember', () => {
   it('returns the unchanged bytes of a member', () => {

@@ -145,6 +145,59 @@ export function hasMember(json: Buffer, prefix: string): boolean {
   return isFound;
 }
 
+const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
+
+/**
+ * The unchanged bytes at a path of names and indexes of arrays; `null` where there is nothing. Of
+ * repeated members the last counts, like for JSON.parse. The bytes must be valid JSON without space
+ * around it.
+ */
+export function sliceAt(json: Buffer, path: readonly string[]): Buffer | null {
+  let value: Buffer | null = json;
+  for (const key of path) {
+    if (value === null) return null;
+    value = value[0] === OPEN_ARRAY ? sliceItem(value, key) : sliceNamed(value, key);
+  }
+  return value;
+}
+
+function sliceNamed(json: Buffer, name: string): Buffer | null {
+  const plain = Buffer.from(name);
+  let member: Buffer | null = null;
+  visitMembers(json, (nameStart, start, end) => {
+    const nameEnd = findEndOfString(json, nameStart - 1);
+    const written = json.subarray(nameStart, nameEnd);
+    const isNamed = written.includes(BACKSLASH)
+      ? JSON.parse(json.toString('utf8', nameStart - 1, nameEnd + 1)) === name
+      : written.equals(plain);
+    if (isNamed) member = trim(json.subarray(start, end));
+  });
+  return member;
+}
+
+function sliceItem(json: Buffer, key: string): Buffer | null {
+  if (!ARRAY_INDEX.test(key)) return null;
+  let left = Number(key);
+  let start = 1;
+  let depth = 1;
+  for (let index = 1; index < json.length; index += 1) {
+    const byte = json[index] as number;
+    if (byte === QUOTE) index = findEndOfString(json, index);
+    else if (isOpening(byte)) depth += 1;
+    else if (isClosing(byte)) depth -= 1;
+    const isEnd = depth === 0 || (depth === 1 && byte === COMMA);
+    if (isEnd && left === 0) {
+      const item = trim(json.subarray(start, index));
+      return item.length === 0 ? null : item;
+    }
+    if (isEnd) {
+      left -= 1;
+      start = index + 1;
+    }
+  }
+  return null;
+}
+
 /** Decodes and keeps nothing: a provider chooses the number of members. */
 function visitMembers(
   json: Buffer,

@@ -2,8 +2,7 @@ import type { ConsoleContribution } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
-import { ExactJson } from '../../lib/json/exact-json.js';
-import { sliceMember } from '../../lib/json/json-structure.js';
+import { sliceAt, sliceMember } from '../../lib/json/json-structure.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -17,19 +16,6 @@ type Payload = BridgePayloads['contributions_resolve'];
  * context: 1 MB would become 200 MB. Equal to the default maximum of a provider's response. Bytes.
  */
 const MAX_BOUND_BYTES = 4_194_304;
-const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
-
-/** Reads `selected_user.roles.0.id` from JSON data; `undefined` if it does not exist. Own members only. */
-function readDottedPath(value: unknown, path: string): unknown {
-  let current = value;
-  for (const part of path.split('.')) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    if (Array.isArray(current) && !ARRAY_INDEX.test(part)) return undefined;
-    if (!Object.hasOwn(current, part)) return undefined;
-    current = Reflect.get(current, part);
-  }
-  return current;
-}
 
 /** Lists the contributions of all live modules to one slot, by module name, then in manifest order. */
 @injectable()
@@ -108,33 +94,31 @@ function findActionModule(
 
 /** The context of a client, and the amount of it in the response. */
 class BoundContext {
-  /** Keeps all digits of numbers, which may be keys of rows. */
-  readonly #json = new ExactJson();
-  readonly #context: unknown;
+  readonly #context: Buffer | null;
   readonly #bound = new Map<string, string | undefined>();
   #boundBytes = 0;
 
   constructor(body: Buffer) {
     const payload = sliceMember(body, 'payload');
-    const context = payload && sliceMember(payload, 'context');
-    this.#context = context && this.#json.parse(context.toString('utf8'));
+    this.#context = payload && sliceMember(payload, 'context');
   }
 
   /**
-   * The JSON of a value, which is written once for all bindings; `undefined` if it does not exist.
+   * The JSON of a value as the client sent it, such as `selected_user.roles.0.id`, so that numbers,
+   * which may be keys of rows, keep all digits; `undefined` if it does not exist.
    * @throws HostError 400 when the values of all bindings are too large.
    */
   read(path: string): string | undefined {
-    const bound = this.#bound.has(path) ? this.#bound.get(path) : this.#write(path);
+    const bound = this.#bound.has(path) ? this.#bound.get(path) : this.#slice(path);
     this.#bound.set(path, bound);
     this.#boundBytes += Buffer.byteLength(bound ?? '');
     if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
     return bound;
   }
 
-  #write(path: string): string | undefined {
-    const value = readDottedPath(this.#context, path);
-    return value === undefined ? undefined : this.#json.stringify(value);
+  #slice(path: string): string | undefined {
+    const value = this.#context && sliceAt(this.#context, path.split('.'));
+    return value?.toString('utf8');
   }
 }
 
