@@ -70,6 +70,24 @@ export interface ExposedOperation {
    * also for one without a body. False without such a schema.
    */
   readonly enforcesOutput: boolean;
+  /** Its arguments, in the order in which they are shown. */
+  readonly arguments: readonly OperationArgument[];
+}
+
+/** An argument of an exposed operation. */
+export interface OperationArgument {
+  /** Unique in the operation, and one that model APIs take: `^[A-Za-z0-9_.-]{1,64}$`. */
+  readonly name: string;
+  /** Its place in the request: of a route, or of the call of an entity or an action. */
+  readonly place: 'path' | 'query' | 'body' | 'limit' | 'cursor';
+  /** The name in that place, which may have any characters. */
+  readonly wireName: string;
+  /** Whether a call without it is rejected. */
+  readonly isRequired: boolean;
+  /** Whether a value of the path may have several segments. Default false. */
+  readonly isRest?: boolean;
+  /** Whether the body is text rather than JSON. Default false. */
+  readonly isText?: boolean;
 }
 
 /** The calls of one module. */

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { HostRequest } from '../../core/contract/index.js';
+import type { HostRequest, ManifestRoute, OperationArgument } from '../../core/contract/index.js';
 import type { CatalogEntry } from './catalog.js';
-import { listToolParameters } from './describe-tool.js';
 import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
 import { writePath } from './path-template.js';
 import { InvalidArguments } from './tool-error.js';
-import { bodyRuleOf, type ToolParameter } from './tool-parameters.js';
 
 export type Arguments = ReadonlyMap<string, ExactValue>;
 
@@ -40,45 +38,47 @@ export function readArguments(value: ExactValue | undefined): Arguments {
  * @throws InvalidArguments for missing, unknown or invalid arguments.
  */
 export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
-  const parameters = listToolParameters(entry);
-  const argumentNames = new Set(parameters.map(({ argument }) => argument));
+  const declared = entry.operation.arguments;
+  const argumentNames = new Set(declared.map(({ name }) => name));
   for (const name of callArguments.keys()) {
     if (!argumentNames.has(name))
       throw new InvalidArguments(`the tool has no argument ${quote(name)}`);
   }
-  for (const { argument, isRequired } of parameters) {
-    if (isRequired && !callArguments.has(argument)) {
-      throw new InvalidArguments(`the argument ${quote(argument)} is missing`);
+  for (const { name, isRequired } of declared) {
+    if (isRequired && !callArguments.has(name)) {
+      throw new InvalidArguments(`the argument ${quote(name)} is missing`);
     }
   }
   const call =
     entry.target.kind === 'route'
-      ? buildRouteCall(entry, entry.target.route, parameters, callArguments)
+      ? buildRouteCall(entry, entry.target.route, callArguments)
       : buildOperationCall(entry, callArguments);
   return { ...call, operation: { module: entry.module, id: entry.operation.id } };
 }
 
 function buildRouteCall(
-  { module }: CatalogEntry,
-  route: Parameters<typeof bodyRuleOf>[0],
-  parameters: readonly ToolParameter[],
+  { module, operation }: CatalogEntry,
+  route: ManifestRoute,
   callArguments: Arguments,
 ): Call {
   const path = new Map<string, string>();
   const query: string[] = [];
-  for (const { argument, place, name } of parameters) {
-    const value = callArguments.get(argument);
-    if (value === undefined || place === 'body') continue;
-    if (value.text.length > MAX_TARGET_TEXT) throw createTooLong(argument);
-    if (place === 'path') path.set(name, readPathValue(argument, value));
-    if (place === 'query') query.push(...writeQuery(argument, name, value));
+  const bodies: [OperationArgument, ExactValue][] = [];
+  for (const argument of operation.arguments) {
+    const { name, place, wireName } = argument;
+    const value = callArguments.get(name);
+    if (value === undefined) continue;
+    if (place === 'body') bodies.push([argument, value]);
+    else if (value.text.length > MAX_TARGET_TEXT) throw createTooLong(name);
+    else if (place === 'path') path.set(wireName, readPathValue(name, value));
+    else query.push(...writeQuery(name, wireName, value));
   }
   const local = encode(() => writePath(route.path, path));
   const search = query.length === 0 ? '' : `?${query.join('&')}`;
   return {
     method: route.method,
     target: `/modules/${encodeURIComponent(module)}/http${local}${search}`,
-    ...createBody(route, callArguments.get('body')),
+    ...createBody(route, ...bodies),
   };
 }
 
@@ -88,11 +88,15 @@ function createTooLong(argument: string): InvalidArguments {
   );
 }
 
-function createBody(route: Parameters<typeof bodyRuleOf>[0], value: ExactValue | undefined) {
+function createBody(
+  route: ManifestRoute,
+  body?: readonly [argument: OperationArgument, value: ExactValue],
+) {
   const headers: Record<string, string> = {};
   if (route.operation?.idempotency === 'requires_key') headers['idempotency-key'] = randomUUID();
-  if (value === undefined) return { headers };
-  if (bodyRuleOf(route) !== 'bytes') {
+  if (body === undefined) return { headers };
+  const [{ isText }, value] = body;
+  if (isText !== true) {
     return { headers: { ...headers, 'content-type': JSON_TYPE }, body: value.text };
   }
   if (value.kind !== 'string') throw new InvalidArguments("the argument 'body' must be a string");

@@ -3,19 +3,11 @@ import {
   escapeInvisible,
   escapeLine,
   type FieldType,
-  type ManifestRoute,
+  type OperationArgument,
   type SchemaObject,
 } from '../../core/contract/index.js';
 import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
-import {
-  bodyRuleOf,
-  ENTITY_PARAMETERS,
-  listActionParameters,
-  listRouteParameters,
-  readProperties,
-  type ToolParameter,
-} from './tool-parameters.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
 import type { ToolSource } from './tool-source.js';
 
@@ -34,6 +26,8 @@ export interface DescribedTool {
 }
 
 export const MAX_DESCRIPTION = 1000;
+/** The maximum length of a wire name in a description. */
+const MAX_NAME = 200;
 const GAP = '\n\n';
 
 /** A tool without its name, which depends on other modules. */
@@ -41,14 +35,6 @@ export interface KeptTool {
   readonly tool: Omit<DescribedTool, 'name'>;
   /** The length of the JSON of its texts and schemas. */
   readonly bytes: number;
-}
-
-/** The arguments of a tool. */
-export function listToolParameters({ target }: Pick<ToolSource, 'target'>) {
-  if (target.kind === 'entity') return ENTITY_PARAMETERS;
-  return target.kind === 'action'
-    ? listActionParameters(target.action)
-    : listRouteParameters(target.route);
 }
 
 export function describeTool(
@@ -108,50 +94,62 @@ function annotate({ operation: { dangerLevel }, target }: ToolSource) {
 }
 
 function createInputSchema(source: ToolSource, shared: SharedSchemas) {
-  const parameters = listToolParameters(source);
+  const declared = source.operation.arguments;
   const schema = new ToolSchema(shared);
-  const properties = parameters.map((parameter) => [
-    parameter.argument,
-    describeParameter(parameter, source, schema),
+  const properties = declared.map((argument) => [
+    argument.name,
+    describeArgument(argument, source, schema),
   ]);
-  const required = parameters
-    .filter(({ isRequired }) => isRequired)
-    .map(({ argument }) => argument);
+  const required = declared.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const head = { type: 'object', ...(required.length > 0 && { required }) } as const;
-  const short = Object.fromEntries(parameters.map(({ argument }) => [argument, {}]));
+  const short = declared.map((argument) => [argument.name, withWireName({}, argument)]);
   const inputSchema = {
     ...head,
     properties: Object.fromEntries(properties),
     additionalProperties: false,
   };
-  const bounded = { ...head, properties: short, additionalProperties: false };
+  const bounded = { ...inputSchema, properties: Object.fromEntries(short) };
   return schema.complete(inputSchema, bounded);
+}
+
+/** Says how an argument is called in the request, where that is another name. */
+function withWireName(described: unknown, { name, place, wireName }: OperationArgument): unknown {
+  if (name === wireName) return described;
+  const sentence = `Sent in the ${place} as \`${escapeLine(shorten(wireName, MAX_NAME))}\`.`;
+  if (typeof described === 'boolean') {
+    return { description: sentence, ...(!described && { not: {} }) };
+  }
+  const words: unknown = Reflect.get(Object(described), 'description');
+  const description = typeof words === 'string' ? `${words} ${sentence}` : sentence;
+  return { ...Object(described), description };
 }
 
 const LIMIT = { type: 'integer', minimum: 1, maximum: 200, description: 'Rows of a page.' };
 const CURSOR = { type: 'string', description: 'next_cursor of the previous page.' };
 
-function describeParameter(
-  { argument, place, name, isRest }: ToolParameter,
+function describeArgument(
+  argument: OperationArgument,
   { target }: ToolSource,
   schema: ToolSchema,
 ): unknown {
+  const { name, place, wireName, isRest, isText } = argument;
   if (place === 'limit') return LIMIT;
   if (place === 'cursor') return CURSOR;
   if (place === 'path') {
     const rest = isRest === true ? { description: 'A path of one or more segments.' } : {};
-    return { type: 'string', minLength: 1, ...rest };
+    return withWireName({ type: 'string', minLength: 1, ...rest }, argument);
   }
   if (target.kind === 'action') return describeInput(target.action.input_schema?.fields);
   if (target.kind === 'entity') return {};
-  if (place === 'body') return describeBody(target.route, schema, `#/properties/${argument}`);
-  const querySchema: SchemaObject = target.route.operation?.query_schema ?? {};
-  return schema.embedPart(readProperties(querySchema)[name] ?? { type: 'string' }, querySchema);
+  const { input_schema, query_schema } = target.route.operation ?? {};
+  if (isText === true) return { type: 'string', description: 'The text to send.' };
+  if (place === 'body') return schema.embed(input_schema ?? {}, `#/properties/${name}`);
+  return withWireName(describeQuery(wireName, query_schema ?? {}, schema), argument);
 }
 
-function describeBody(route: ManifestRoute, schema: ToolSchema, path: string): unknown {
-  if (bodyRuleOf(route) === 'bytes') return { type: 'string', description: 'The text to send.' };
-  return schema.embed(route.operation?.input_schema ?? {}, path);
+function describeQuery(name: string, querySchema: SchemaObject, schema: ToolSchema): unknown {
+  const properties = new Map(Object.entries(Object(querySchema['properties'])));
+  return schema.embedPart(properties.get(name) ?? { type: 'string' }, querySchema);
 }
 
 const FIELD_TYPES: Readonly<Record<FieldType, object>> = {

@@ -1,21 +1,7 @@
-/** A parameter in the path of a route. */
-export interface PathParameter {
-  readonly name: string;
-  /** Whether its value has several segments. */
-  readonly isRest: boolean;
-}
-
+/** A parameter in the path of a route, with one segment or several. */
 const PARAMETER = /\{([A-Za-z0-9_-]+)(\.\.\.)?\}/g;
 /** Characters that must be encoded in a path. */
 const ENCODED = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/]+/g;
-
-/** The parameters of a template such as `/contacts/{id}/files/{path...}`, in order. */
-export function listPathParameters(template: string): PathParameter[] {
-  return [...template.matchAll(PARAMETER)].map(([, name = '', rest]) => ({
-    name,
-    isRest: rest !== undefined,
-  }));
-}
 
 /**
  * Writes a path with these values. Each stays within its segment: every other character is percent-encoded.

@@ -12,10 +12,7 @@ import {
   InvalidFile,
   type Violation,
 } from '../../document/diagnostic.js';
-import { findNearestName } from '../../document/suggest.js';
-import { createRoutedModule } from '../../modules/live-module.js';
 import {
-  configDigestOf,
   type DescriptorContext,
   type PreparedDescriptor,
   prepareDescriptor,
@@ -23,8 +20,8 @@ import {
 } from '../../modules/prepare-descriptor.js';
 import { explainTaken, listClaims } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
-import { listOperationIds } from '../../operations/exposed/exposed-operations.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
+import { checkExposed } from './check-exposed.js';
 
 /** A descriptor that was validated like in a host, without opening a provider. */
 export interface CheckedDescriptor {
@@ -70,7 +67,8 @@ export async function checkDescriptor(
     const { descriptor, files, warnings } = prepared;
     const { module } = descriptor;
     const mounts = descriptor.enabled ? descriptor.mount : [];
-    const diagnostics = [...warnings, ...findUnknownOperations(prepared)];
+    const ofExposed = checkExposed(prepared).map((warning) => createWarning(warning, prepared));
+    const diagnostics = [...warnings, ...ofExposed];
     return { entry, module, prepared, mounts, files, diagnostics };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
@@ -175,29 +173,4 @@ function listLearned({ descriptor: { identity }, manifest }: PreparedDescriptor)
 
 function listDeclared({ prepared }: CheckedDescriptor): readonly string[] {
   return prepared?.manifest?.manifest.capabilities ?? [];
-}
-
-/** Warns of names in `mcp.only` that match no operation of the manifest, and so expose nothing. */
-function findUnknownOperations(prepared: PreparedDescriptor): Diagnostic[] {
-  const { descriptor, manifest } = prepared;
-  const { only } = descriptor.mcp;
-  if (only === undefined || manifest === null) return [];
-  const configDigest = configDigestOf(prepared.inputDigest, manifest.digest);
-  const parts = { manifest: manifest.manifest, manifestDigest: manifest.digest, configDigest };
-  const operationIds = listOperationIds(createRoutedModule({ descriptor, ...parts }));
-  return only.flatMap((name, index) => {
-    if (operationIds.includes(name)) return [];
-    const message = `mcp.only names '${name}', which is not an operation of the manifest`;
-    const ofKind = operationIds.filter((id) => kindOf(id) === kindOf(name));
-    const nearest = findNearestName(name, ofKind);
-    const hint =
-      nearest === null ? 'see GET /operations for the names' : `did you mean '${nearest}'?`;
-    const warning = { rule: 'unknown-operation', message, hint, path: ['mcp', 'only', index] };
-    return createWarning(warning, prepared);
-  });
-}
-
-/** `entity:` or `action:`; empty for a route. */
-function kindOf(id: string): string {
-  return /^(?:entity|action):/.exec(id)?.[0] ?? '';
 }

@@ -4,14 +4,21 @@ import type {
   DangerLevel,
   ExposedOperation,
   Method,
+  OperationArgument,
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
+import type { RouteTemplate } from '../../lib/routing/route-template.js';
 import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
 import { nameRoute, UniqueNames } from '../../openapi/operation-names.js';
+import {
+  ENTITY_ARGUMENTS,
+  listActionArguments,
+  listRouteArguments,
+} from './operation-arguments.js';
 
 /** The declaration of an operation. */
 export type Declared =
-  | { readonly kind: 'route'; readonly route: LiveRoute }
+  | { readonly kind: 'route'; readonly route: LiveRoute; readonly template: RouteTemplate }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }
   | { readonly kind: 'action'; readonly action: AdminAction };
 
@@ -59,6 +66,7 @@ function createOperations(module: ExposingModule): Operations {
       needsApproval:
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
       ...describeAnswer(declared, responses.mode),
+      arguments: listArguments(declared),
     } as const;
     operations.set(id, { shown: description, declared });
   }
@@ -77,7 +85,7 @@ function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
   );
   const ofRoutes = routes.entries.map((entry) => {
     const declaredName = entry.value.declared.operation?.operation_id ?? nameRoute(entry);
-    return claim(declaredName, { kind: 'route', route: entry.value });
+    return claim(declaredName, { kind: 'route', route: entry.value, template: entry.template });
   });
   return [...ofRoutes, ...entities, ...actions];
 }
@@ -122,6 +130,12 @@ function dangerOf(declared: Declared): DangerLevel {
 function nameOf(declared: Declared): string {
   if (declared.kind === 'entity') return declared.entity.name;
   return declared.kind === 'action' ? declared.action.name : declared.route.name;
+}
+
+function listArguments(declared: Declared): readonly OperationArgument[] {
+  if (declared.kind === 'entity') return ENTITY_ARGUMENTS;
+  if (declared.kind === 'action') return listActionArguments(declared.action);
+  return listRouteArguments(declared.route, declared.template);
 }
 
 /** The schema of a raw answer does not cover an absent body. */

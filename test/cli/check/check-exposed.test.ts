@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
-import { describeModule } from '../../support/http/modules.js';
+import { describeModule, type RouteOptions } from '../../support/http/modules.js';
 
 const ROUTES = [
   { method: 'GET', path: '/notes', capability: 'notes.read' },
@@ -13,7 +13,7 @@ const ROUTES = [
   },
 ];
 
-describe('modgate check of mcp.only', () => {
+describe('modgate check of what agents may call', () => {
   let place: Workplace;
 
   beforeEach(() => {
@@ -21,9 +21,12 @@ describe('modgate check of mcp.only', () => {
   });
   afterEach(() => place.remove());
 
-  const check = async (only: readonly string[]) => {
-    const mcp = { expose: 'read', only };
-    const notes = describeModule('notes', 'http://127.0.0.1:4100', ROUTES, { mcp });
+  const check = async (
+    only: readonly string[] | null,
+    routes: readonly RouteOptions[] = ROUTES,
+  ) => {
+    const mcp = { expose: 'read', ...(only !== null && { only }) };
+    const notes = describeModule('notes', 'http://127.0.0.1:4100', routes, { mcp });
     const { manifest } = notes as { manifest: { inline: object } };
     const entities = [{ name: 'notes', read_capability: 'notes.read', list_path: '/notes' }];
     Object.assign(manifest.inline, { admin: { entities } });
@@ -59,5 +62,25 @@ describe('modgate check of mcp.only', () => {
         },
       ],
     });
+  });
+
+  it('warns of arguments whose names model APIs do not take', async () => {
+    const names = ['filter[name]', 'limit', '$top', 'id'];
+    const properties = Object.fromEntries(names.map((name) => [name, true]));
+    const operation = { query_schema: { type: 'object', properties } };
+    const route = { method: 'GET', path: '/notes/{id}', capability: 'notes.read', operation };
+    const others = "'id' is 'path_id', 'filter[name]' is 'filter_name', '$top' is 'top', 'id' is";
+    expect(await check(null, [route])).to.deep.equal({
+      code: 0,
+      findings: [
+        {
+          rule: 'renamed-argument',
+          severity: 'warning',
+          message: `mcp: arguments of tools have other names than in requests: ${others} 'query_id'`,
+          hint: 'model APIs take names of A-Z a-z 0-9 _ . - with at most 64 characters, each once in a tool',
+        },
+      ],
+    });
+    expect(await check(null)).to.deep.equal({ code: 0, findings: [] });
   });
 });

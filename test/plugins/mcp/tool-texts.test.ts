@@ -136,10 +136,11 @@ describe('texts of a manifest that a model reads', () => {
   });
 
   it('are sent under their own names', async () => {
-    const argument = `query${ESCAPED}`;
     const tool = (await listTools(setup.host)).find(({ name }) => name === 'texts_find');
-    expect(tool?.inputSchema['properties']).to.deep.equal({ [argument]: { title: `a${ESCAPED}` } });
-    await callTool(setup.host, 'texts_find', JSON.stringify({ [argument]: '1' }));
+    const description = `Sent in the query as \`query${ESCAPED}\`.`;
+    const query = { title: `a${ESCAPED}`, description };
+    expect(tool?.inputSchema['properties']).to.deep.equal({ query });
+    await callTool(setup.host, 'texts_find', '{"query":"1"}');
     expect(setup.provider.only().target).to.equal(`/find?${encodeURIComponent(text('query'))}=1`);
   });
 });

@@ -93,8 +93,8 @@ describe('tools of the surface mcp', () => {
       type: 'object',
       required: ['path_id'],
       properties: {
-        path_id: { type: 'string', minLength: 1 },
-        query_id: { type: 'integer' },
+        path_id: { type: 'string', minLength: 1, description: 'Sent in the path as `id`.' },
+        query_id: { type: 'integer', description: 'Sent in the query as `id`.' },
         tag: true,
       },
       additionalProperties: false,

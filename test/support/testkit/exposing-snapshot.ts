@@ -1,4 +1,9 @@
-import type { ExposedOperation, HostSnapshot, Manifest } from '../../../core/contract/index.js';
+import type {
+  ExposedOperation,
+  HostSnapshot,
+  Manifest,
+  OperationArgument,
+} from '../../../core/contract/index.js';
 
 const MANIFEST = {
   protocol: 'modgate.manifest.v1',
@@ -10,7 +15,16 @@ const MANIFEST = {
   },
 } as unknown as Manifest;
 
-const operation = (kind: ExposedOperation['kind'], id: string, name: string): ExposedOperation => ({
+const createArgument = (name: string, place: OperationArgument['place']): OperationArgument => {
+  return { name, place, wireName: name, isRequired: place === 'path' };
+};
+
+const operation = (
+  kind: ExposedOperation['kind'],
+  id: string,
+  name: string,
+  argument: OperationArgument,
+): ExposedOperation => ({
   kind,
   id,
   name,
@@ -18,6 +32,7 @@ const operation = (kind: ExposedOperation['kind'], id: string, name: string): Ex
   needsApproval: false,
   response: 'raw',
   enforcesOutput: false,
+  arguments: [argument],
 });
 
 /** A host with one module, which exposes a route, an entity and an action. */
@@ -40,9 +55,9 @@ export const SNAPSHOT: HostSnapshot = {
       configDigest: 'sha256:2',
       manifest: MANIFEST,
       operations: [
-        operation('route', 'read', 'GET /items/{id}'),
-        operation('entity', 'entity:people', 'people'),
-        operation('action', 'action:merge', 'merge'),
+        operation('route', 'read', 'GET /items/{id}', createArgument('id', 'path')),
+        operation('entity', 'entity:people', 'people', createArgument('limit', 'limit')),
+        operation('action', 'action:merge', 'merge', createArgument('body', 'body')),
       ],
     },
   ],
