@@ -70,6 +70,8 @@ export interface ExposedOperation {
    * also for one without a body. False without such a schema.
    */
   readonly enforcesOutput: boolean;
+  /** The longest result that an agent gets. Bytes. */
+  readonly maxResultBytes: number;
   /** Its arguments, in the order in which they are shown. */
   readonly arguments: readonly OperationArgument[];
 }

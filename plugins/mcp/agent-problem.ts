@@ -1,6 +1,5 @@
 import type { Arguments } from './build-call.js';
 import type { CatalogEntry } from './catalog.js';
-import { listToolParameters } from './describe-tool.js';
 import type { ToolProblem } from './tool-error.js';
 
 /** A step that an agent cannot take: a request to a route of the host. */
@@ -45,8 +44,8 @@ function nameArgument({ field, reason }: FieldError, entry: CatalogEntry): Field
   if (typeof field !== 'string') return { field, reason };
   if (entry.target.kind !== 'route') return { field: field.replace(/^arguments\./, ''), reason };
   if (field === '' || field.startsWith('/')) return { field: `body${field}`, reason };
-  const query = listToolParameters(entry).find(
-    ({ place, name }) => place === 'query' && field === `query.${name}`,
+  const query = entry.operation.arguments.find(
+    ({ place, wireName }) => place === 'query' && field === `query.${wireName}`,
   );
-  return { field: query?.argument ?? field, reason };
+  return { field: query?.name ?? field, reason };
 }

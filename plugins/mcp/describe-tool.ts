@@ -9,7 +9,7 @@ import {
 import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
-import type { ToolSource } from './tool-source.js';
+import { isRead, type ToolSource } from './tool-source.js';
 
 /** A tool in `tools/list`. */
 export interface DescribedTool {
@@ -81,14 +81,14 @@ function wordsOf(target: ToolSource['target']): {
   return { summary: label, description };
 }
 
-function annotate({ operation: { dangerLevel }, target }: ToolSource) {
-  const isRead =
-    target.kind === 'entity' || (target.kind === 'route' && target.route.method === 'GET');
+function annotate(source: ToolSource) {
+  const { operation, target } = source;
+  const reads = isRead(source);
   return {
-    readOnlyHint: isRead,
-    destructiveHint: !isRead && dangerLevel !== 'low',
+    readOnlyHint: reads,
+    destructiveHint: !reads && operation.dangerLevel !== 'low',
     idempotentHint:
-      isRead || (target.kind === 'route' && target.route.operation?.idempotency === 'idempotent'),
+      reads || (target.kind === 'route' && target.route.operation?.idempotency === 'idempotent'),
     openWorldHint: false,
   };
 }

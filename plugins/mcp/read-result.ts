@@ -1,4 +1,5 @@
 import { describeForAgent } from './agent-problem.js';
+import { readBounded } from './bounded-body.js';
 import type { Arguments } from './build-call.js';
 import type { CatalogEntry } from './catalog.js';
 import {
@@ -7,17 +8,20 @@ import {
   type ToolProblem,
   type ToolResult,
 } from './tool-error.js';
+import { isRead } from './tool-source.js';
 
 const MIN_ERROR_STATUS = 400;
 /** The status of a call that no person has approved. */
 const ACCEPTED = 202;
-const BEFORE_DATA = '},"data":';
+const BEFORE_DATA = Buffer.from('},"data":');
+/** The members of the envelope before the data, and any Problem, are shorter. Bytes. */
+const MAX_HOST_BYTES = 65_536;
 /** Preserves every character of the provider. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * Converts a response of the host to the result of a tool: the provider's bytes, or the reason
- * without them.
+ * without them. Holds no more of it than a result may have.
  */
 export async function readResult(
   entry: CatalogEntry,
@@ -25,21 +29,58 @@ export async function readResult(
   response: Response,
   requestId: string,
 ): Promise<ToolResult> {
-  const { kind, response: mode } = entry.operation;
-  const text = UTF8.decode(await response.arrayBuffer());
+  const { kind, response: mode, maxResultBytes } = entry.operation;
+  const { status } = response;
+  const { bytes, length } = await readBounded(response, maxResultBytes + MAX_HOST_BYTES);
   const isOfHost = response.headers.get('modgate-origin') === 'host';
-  if (response.status >= MIN_ERROR_STATUS) {
-    const isProblem = kind !== 'route' || mode === 'envelope' || isOfHost;
-    const problem = isProblem ? readProblem(text, requestId) : null;
-    if (problem === null) return createTextResult(text, true);
-    return createProblemResult(describeForAgent(problem, entry, values));
+  const isFailed = status >= MIN_ERROR_STATUS;
+  if (isFailed && (kind !== 'route' || mode === 'envelope' || isOfHost)) {
+    const problem = readProblem(UTF8.decode(bytes), requestId);
+    if (problem !== null) return createProblemResult(describeForAgent(problem, entry, values));
   }
-  if (isOfHost && response.status === ACCEPTED) return createUnapproved(text, requestId);
-  if (mode === 'bytes') return createTextResult(text);
-  const data = mode === 'envelope' ? readData(text) : text;
-  if (entry.tools.describe(entry).tool.outputSchema === undefined) return createTextResult(data);
+  if (isOfHost && status === ACCEPTED) return createUnapproved(UTF8.decode(bytes), requestId);
+  const hasEnvelope = mode === 'envelope' && !isFailed;
+  const { start, end } = hasEnvelope ? findData(bytes) : { start: 0, end: 0 };
+  const resultBytes = length - start - end;
+  if (resultBytes > maxResultBytes) return createTooLarge(entry, resultBytes, status, requestId);
+  const text = UTF8.decode(bytes.subarray(start, length - end));
+  if (isFailed || entry.tools.describe(entry).tool.outputSchema === undefined) {
+    return createTextResult(text, isFailed);
+  }
   // The host has enforced the schema, which admits only objects that survive a parse.
-  return { ...createTextResult(data), structuredContent: JSON.parse(data) };
+  return { ...createTextResult(text), structuredContent: JSON.parse(text) };
+}
+
+/** The error for a result that is longer than an agent may get. */
+function createTooLarge(
+  entry: CatalogEntry,
+  bytes: number,
+  status: number,
+  request_id: string,
+): ToolResult {
+  const { maxResultBytes: limit, arguments: declared } = entry.operation;
+  const narrowing = declared
+    .filter(({ place }) => place !== 'path' && place !== 'body')
+    .map(({ name }) => name);
+  const outcome = status < MIN_ERROR_STATUS ? 'was made' : `failed with status ${status}`;
+  return createProblemResult({
+    code: 'result_too_large',
+    detail: `the call of ${entry.name} ${outcome}, and its result has ${bytes} bytes: expected at most ${limit}`,
+    request_id,
+    bytes,
+    limit,
+    arguments: narrowing,
+    next_actions: [
+      isRead(entry) ? adviseOnRead(narrowing) : 'do not repeat the call: it may change data again',
+      `ask an operator to raise mcp.result_bytes of module ${entry.module} if the whole is needed`,
+    ],
+  });
+}
+
+function adviseOnRead(narrowing: readonly string[]): string {
+  return narrowing.length === 0
+    ? 'call another tool that returns less: no argument narrows this result'
+    : `call the tool again with arguments that narrow the result: ${narrowing.join(', ')}`;
 }
 
 /** The answer of the host to a call that no person has approved. */
@@ -79,13 +120,13 @@ function createUnapproved(text: string, request_id: string): ToolResult {
 }
 
 /**
- * The bytes of `data`, the last member of the envelope. They follow the parameters of the path, the
- * only other object: in their texts, a quote is escaped.
+ * The bytes around `data`, the last member of the envelope. It follows the parameters of the path,
+ * the only other object: in their texts, a quote is escaped.
  */
-function readData(text: string): string {
-  const before = text.indexOf(BEFORE_DATA);
+function findData(bytes: Buffer): { readonly start: number; readonly end: number } {
+  const before = bytes.indexOf(BEFORE_DATA);
   if (before === -1) throw new Error('the envelope has no data');
-  return text.slice(before + BEFORE_DATA.length, -1);
+  return { start: before + BEFORE_DATA.length, end: '}'.length };
 }
 
 function readProblem(text: string, requestId: string): ToolProblem | null {

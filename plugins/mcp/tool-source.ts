@@ -19,3 +19,8 @@ export interface ToolSource {
   readonly target: ToolTarget;
   readonly manifest: Manifest;
 }
+
+/** Whether a call changes nothing. */
+export function isRead({ target }: Pick<ToolSource, 'target'>): boolean {
+  return target.kind === 'entity' || (target.kind === 'route' && target.route.method === 'GET');
+}

@@ -3,7 +3,7 @@ import { array, enums, type Infer, refine } from 'superstruct';
 import { described, filledIn, optionally, withDefault } from '../../contract/described.js';
 import { nonEmptyText } from '../../document/structs.js';
 import { defineSection } from '../section.js';
-import { mapping } from '../struct-members.js';
+import { bytes, mapping } from '../struct-members.js';
 
 const MAX_OPERATIONS = 1000;
 
@@ -29,6 +29,7 @@ const members = mapping('mcp', 'What agents may call through the surface mcp.', 
     description:
       'Which calls wait for the approval of a person: danger are those whose danger_level is medium or high.',
   }),
+  result_bytes: bytes(102_400, [1024, 4_194_304], 'Longest result that an agent gets.'),
 });
 
 type Mcp = Infer<typeof members>;
@@ -39,9 +40,10 @@ const UNAPPROVED: Readonly<Record<Mcp['approve'], number>> = { always: 0, danger
 export const mcp = defineSection({
   struct: filledIn(members),
   isFreeChange: (
-    { expose, approve, only, ...others },
-    { expose: exposed, approve: approved, only: named, ...otherBefore },
+    { expose, approve, only, result_bytes, ...others },
+    { expose: exposed, approve: approved, only: named, result_bytes: before, ...otherBefore },
   ) =>
+    result_bytes <= before &&
     EXPOSED[expose] <= EXPOSED[exposed] &&
     UNAPPROVED[approve] <= UNAPPROVED[approved] &&
     (named === undefined || only?.every((id) => named.includes(id)) === true) &&

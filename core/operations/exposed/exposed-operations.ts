@@ -66,6 +66,7 @@ function createOperations(module: ExposingModule): Operations {
       needsApproval:
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
       ...describeAnswer(declared, responses.mode),
+      maxResultBytes: mcp.result_bytes,
       arguments: listArguments(declared),
     } as const;
     operations.set(id, { shown: description, declared });

@@ -157,11 +157,13 @@ const CHANGES: Readonly<Record<string, { free?: readonly Json[]; guarded?: reado
     free: [
       { mcp: { expose: 'none', only: ['a', 'b'] } },
       { mcp: { expose: 'read', approve: 'always', only: ['b'] } },
+      { mcp: { expose: 'read', only: ['a', 'b'], result_bytes: 1024 } },
     ],
     guarded: [
       { mcp: { expose: 'all', only: ['a', 'b'] } },
       { mcp: { expose: 'read', approve: 'never', only: ['a', 'b'] } },
       { mcp: { expose: 'read', only: ['a', 'c'] } },
+      { mcp: { expose: 'read', only: ['a', 'b'], result_bytes: 200_000 } },
       { mcp: { expose: 'read' } },
     ],
   },

@@ -32,6 +32,7 @@ const operation = (
   needsApproval: false,
   response: 'raw',
   enforcesOutput: false,
+  maxResultBytes: 102_400,
   arguments: [argument],
 });
 
