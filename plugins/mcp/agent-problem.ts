@@ -1,6 +1,20 @@
-import type { Arguments } from './build-call.js';
-import type { CatalogEntry } from './catalog.js';
-import type { ToolProblem } from './tool-error.js';
+import { type Arguments, createArgumentProblem } from './check-arguments.js';
+import { describeForm, findSchema } from './describe-form.js';
+import type { DescribedTool } from './describe-tool.js';
+import {
+  type ArgumentError,
+  createProblemResult,
+  type ToolProblem,
+  type ToolResult,
+} from './tool-error.js';
+import type { ToolSource } from './tool-source.js';
+
+/** A call that the host has answered. */
+export interface MadeCall {
+  readonly tool: Pick<DescribedTool, 'name' | 'inputSchema' | 'outputSchema'>;
+  readonly values: Arguments;
+  readonly requestId: string;
+}
 
 /** A step that an agent cannot take: a request to a route of the host. */
 const REQUEST = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|^send \{/;
@@ -9,43 +23,46 @@ const JSON_TEXT = /^\s*[[{]/;
 /** Says in words of the tool what the host says of its request. */
 export function describeForAgent(
   problem: ToolProblem,
-  entry: CatalogEntry,
-  values: Arguments,
-): ToolProblem {
-  const { code, detail, errors } = problem;
-  const actions = problem.next_actions
+  operation: ToolSource['operation'],
+  call: MadeCall,
+): ToolResult {
+  const { code, request_id, errors } = problem;
+  if (code === 'validation_failed' && Array.isArray(errors)) {
+    const named = errors.map((error) => translate(Object(error), operation, call));
+    const body = call.values.get('body');
+    const isJsonText =
+      body?.kind === 'string' &&
+      JSON_TEXT.test(body.value) &&
+      named.some(({ field }) => field === 'body');
+    const advice = 'send body as a JSON value, not as a string that contains JSON';
+    return createArgumentProblem(call.tool, named, request_id, isJsonText ? [advice] : []);
+  }
+  const next_actions = problem.next_actions
     .flatMap((action) => action.split('; '))
     .filter((action) => !REQUEST.test(action));
-  if (code !== 'validation_failed') return { ...problem, next_actions: actions };
-  const named = Array.isArray(errors) ? errors.map((error) => nameArgument(error, entry)) : [];
-  const body = values.get('body');
-  const isJsonText =
-    body?.kind === 'string' &&
-    JSON_TEXT.test(body.value) &&
-    named.some(({ field }) => field === 'body');
-  return {
-    ...problem,
-    detail: `${entry.name}: ${detail}`,
-    ...(named.length > 0 && { errors: named }),
-    next_actions: [
-      ...(isJsonText ? ['send body as a JSON value, not as a string that contains JSON'] : actions),
-      'see the inputSchema of the tool for what its arguments may be, and call it again',
-    ],
-  };
+  return createProblemResult({ ...problem, next_actions });
 }
 
-interface FieldError {
-  readonly field: unknown;
-  readonly reason: unknown;
+function translate(
+  { field: place, reason }: { readonly field?: unknown; readonly reason?: unknown },
+  operation: ToolSource['operation'],
+  { tool: { inputSchema } }: MadeCall,
+): ArgumentError {
+  const field = nameArgument(typeof place === 'string' ? place : 'arguments', operation);
+  const problem = String(reason);
+  if (problem.startsWith('expected')) return { field, reason: `invalid: ${problem}` };
+  const schema = findSchema(inputSchema, field.split(/[./]/), inputSchema);
+  if (schema === undefined || problem.includes('expected')) return { field, reason: problem };
+  return { field, reason: `${problem}: expected ${describeForm(schema, inputSchema)}` };
 }
 
 /** Names the argument instead of its place in the request: `body/items/0`, `limit`. */
-function nameArgument({ field, reason }: FieldError, entry: CatalogEntry): FieldError {
-  if (typeof field !== 'string') return { field, reason };
-  if (entry.target.kind !== 'route') return { field: field.replace(/^arguments\./, ''), reason };
-  if (field === '' || field.startsWith('/')) return { field: `body${field}`, reason };
-  const query = entry.operation.arguments.find(
-    ({ place, wireName }) => place === 'query' && field === `query.${wireName}`,
-  );
-  return { field: query?.name ?? field, reason };
+function nameArgument(
+  place: string,
+  { kind, arguments: declared }: ToolSource['operation'],
+): string {
+  if (kind !== 'route') return place.replace(/^arguments\./, '');
+  if (place === '' || place.startsWith('/')) return `body${place}`;
+  const query = declared.find((one) => one.place === 'query' && place === `query.${one.wireName}`);
+  return query?.name ?? place;
 }

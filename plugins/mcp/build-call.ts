@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { HostRequest, ManifestRoute, OperationArgument } from '../../core/contract/index.js';
 import type { CatalogEntry } from './catalog.js';
-import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
+import { type Arguments, nameKind } from './check-arguments.js';
+import type { ExactValue } from './exact-json.js';
 import { writePath } from './path-template.js';
 import { InvalidArguments } from './tool-error.js';
-
-export type Arguments = ReadonlyMap<string, ExactValue>;
 
 type Call = Pick<HostRequest, 'method' | 'target' | 'body' | 'operation'> & {
   readonly headers: Readonly<Record<string, string>>;
@@ -14,41 +13,14 @@ type Call = Pick<HostRequest, 'method' | 'target' | 'body' | 'operation'> & {
 const JSON_TYPE = 'application/json';
 /** The host rejects longer heads anyway. Characters. */
 const MAX_TARGET_TEXT = 16_384;
-const NO_ARGUMENTS: Arguments = new Map();
-
-/**
- * The members of `arguments`, which may be absent.
- * @throws InvalidArguments.
- */
-export function readArguments(value: ExactValue | undefined): Arguments {
-  if (value === undefined || value.kind === 'null') return NO_ARGUMENTS;
-  if (value.kind !== 'object') throw new InvalidArguments('the arguments must be an object');
-  try {
-    assertExactNumbers(value);
-  } catch (error) {
-    if (!(error instanceof InexactJson)) throw error;
-    throw new InvalidArguments(`the arguments have ${error.message}`);
-  }
-  return value.members;
-}
 
 /**
  * Builds the host request of a tool call, which names its operation, so that the host calls no
  * other. Values are sent as the client wrote them.
- * @throws InvalidArguments for missing, unknown or invalid arguments.
+ * @param callArguments those that the tool has
+ * @throws InvalidArguments for values that cannot be sent.
  */
 export function buildCall(entry: CatalogEntry, callArguments: Arguments): Call {
-  const declared = entry.operation.arguments;
-  const argumentNames = new Set(declared.map(({ name }) => name));
-  for (const name of callArguments.keys()) {
-    if (!argumentNames.has(name))
-      throw new InvalidArguments(`the tool has no argument ${quote(name)}`);
-  }
-  for (const { name, isRequired } of declared) {
-    if (isRequired && !callArguments.has(name)) {
-      throw new InvalidArguments(`the argument ${quote(name)} is missing`);
-    }
-  }
   const call =
     entry.target.kind === 'route'
       ? buildRouteCall(entry, entry.target.route, callArguments)
@@ -82,10 +54,11 @@ function buildRouteCall(
   };
 }
 
-function createTooLong(argument: string): InvalidArguments {
-  return new InvalidArguments(
-    `the argument ${quote(argument)} has more than ${MAX_TARGET_TEXT} characters`,
-  );
+function createTooLong(field: string): InvalidArguments {
+  return new InvalidArguments({
+    field,
+    reason: `too long: expected at most ${MAX_TARGET_TEXT} characters`,
+  });
 }
 
 function createBody(
@@ -99,7 +72,10 @@ function createBody(
   if (isText !== true) {
     return { headers: { ...headers, 'content-type': JSON_TYPE }, body: value.text };
   }
-  if (value.kind !== 'string') throw new InvalidArguments("the argument 'body' must be a string");
+  if (value.kind !== 'string') {
+    const reason = `${nameKind(value)}: expected a string, the text to send`;
+    throw new InvalidArguments({ field: 'body', reason });
+  }
   const type =
     route.operation?.body_types?.find((mediaType) => !mediaType.includes('*')) ?? 'text/plain';
   return { headers: { ...headers, 'content-type': type }, body: value.value };
@@ -122,11 +98,12 @@ function writeArguments(callArguments: Arguments): string {
   return `{${members.join(',')}}`;
 }
 
-function readPathValue(argument: string, value: ExactValue): string {
-  const text = readScalar(argument, value);
-  if (text === '') throw new InvalidArguments(`the argument ${quote(argument)} is empty`);
+function readPathValue(field: string, value: ExactValue): string {
+  const text = readScalar(field, value);
+  if (text === '') throw new InvalidArguments({ field, reason: 'empty: expected a string' });
   if (text.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    throw new InvalidArguments(`the argument ${quote(argument)} is not a path`);
+    const reason = "not a path: expected segments other than '', '.' and '..'";
+    throw new InvalidArguments({ field, reason });
   }
   return text;
 }
@@ -140,10 +117,11 @@ function writeQuery(argument: string, name: string, value: ExactValue): string[]
   );
 }
 
-function readScalar(argument: string, value: ExactValue): string {
+function readScalar(field: string, value: ExactValue): string {
   if (value.kind === 'string') return value.value;
   if (value.kind === 'number' || value.kind === 'boolean') return value.text;
-  throw new InvalidArguments(`the argument ${quote(argument)} must be a string, number or boolean`);
+  const reason = `${nameKind(value)}: expected a string, number or boolean`;
+  throw new InvalidArguments({ field, reason });
 }
 
 /** @throws InvalidArguments for half of a surrogate pair, which is invalid in a URL. */
@@ -152,10 +130,7 @@ function encode(write: () => string): string {
     return write();
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    throw new InvalidArguments('the arguments have text that is not Unicode');
+    const reason = 'not Unicode: expected texts without halves of surrogate pairs';
+    throw new InvalidArguments({ field: 'arguments', reason });
   }
-}
-
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, 64));
 }

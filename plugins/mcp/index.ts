@@ -169,8 +169,8 @@ function parseMessage(text: string): ExactValue | Response {
 /** The library needs no arguments: they are looked at when the tool is known. */
 function withoutArguments(message: ExactValue): ExactValue {
   const params = findMember(message, 'params');
-  const isCall = findMember(params, 'arguments')?.kind === 'object';
-  if (!isCall || message.kind !== 'object' || params?.kind !== 'object') return message;
+  const hasArguments = findMember(params, 'arguments') !== undefined;
+  if (!hasArguments || message.kind !== 'object' || params?.kind !== 'object') return message;
   const members = new Map(params.members).set('arguments', NO_ARGUMENTS);
   return { ...message, members: new Map(message.members).set('params', { ...params, members }) };
 }

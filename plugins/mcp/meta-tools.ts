@@ -1,9 +1,16 @@
 import { forEachInSlices } from '../shared/slices.js';
 import type { CatalogEntry } from './catalog.js';
+import {
+  type Arguments,
+  createArgumentProblem,
+  nameKind,
+  readArguments,
+} from './check-arguments.js';
 import { type DescribedTool, describeTarget } from './describe-tool.js';
 import type { ExactValue } from './exact-json.js';
 import type { Exchange } from './exchange.js';
 import { describeEntry } from './list-tools.js';
+import { askFor, findNearestNames } from './nearest-names.js';
 import { createTextResult, InvalidArguments, type ToolResult } from './tool-error.js';
 import { META_NAMES } from './tool-names.js';
 import type { Tools } from './tools.js';
@@ -16,6 +23,8 @@ export const MAX_LISTED_TOOLS = 40;
 const MAX_FOUND = 20;
 const MAX_SUMMARY = 200;
 const MAX_WORDS = 16;
+/** Longer than the name of any tool. */
+const MAX_NAME = 64;
 /** Longer than any question, and short enough to be divided at once. Characters. */
 const MAX_QUERY = 4096;
 const READS = {
@@ -28,8 +37,8 @@ const CALLS = { ...READS, readOnlyHint: false, destructiveHint: true, idempotent
 const NAME = { type: 'string', description: 'Name of a tool that search_tools found.' };
 
 /** The tools of a host that offers its tools by search. */
-export const META_TOOLS: readonly DescribedTool[] = [
-  {
+export const META_TOOLS: Readonly<Record<MetaName, DescribedTool>> = {
+  search_tools: {
     name: 'search_tools',
     description: `Finds tools by words in their names and descriptions. Returns at most ${MAX_FOUND}.`,
     inputSchema: {
@@ -40,7 +49,7 @@ export const META_TOOLS: readonly DescribedTool[] = [
     },
     annotations: READS,
   },
-  {
+  describe_tool: {
     name: 'describe_tool',
     description: 'Returns a tool with the JSON Schema of its arguments.',
     inputSchema: {
@@ -51,7 +60,7 @@ export const META_TOOLS: readonly DescribedTool[] = [
     },
     annotations: READS,
   },
-  {
+  call_tool: {
     name: 'call_tool',
     description: 'Calls a tool.',
     inputSchema: {
@@ -62,37 +71,48 @@ export const META_TOOLS: readonly DescribedTool[] = [
     },
     annotations: CALLS,
   },
-];
+};
 
 export function isMetaName(name: string): name is MetaName {
   return META_NAMES.some((metaName) => metaName === name);
 }
 
-/** @throws InvalidArguments. */
 export async function callMetaTool(
   name: MetaName,
-  callArguments: ExactValue | undefined,
+  argumentsValue: ExactValue | undefined,
+  exchange: Exchange,
+  tools: Tools,
+): Promise<ToolResult> {
+  const tool = META_TOOLS[name];
+  try {
+    return await answerMetaTool(name, readArguments(tool, argumentsValue), exchange, tools);
+  } catch (error) {
+    if (!(error instanceof InvalidArguments)) throw error;
+    return createArgumentProblem(tool, error.errors, exchange.call.requestId);
+  }
+}
+
+/** @throws InvalidArguments. */
+async function answerMetaTool(
+  name: MetaName,
+  values: Arguments,
   exchange: Exchange,
   tools: Tools,
 ): Promise<ToolResult> {
   if (name === 'search_tools') {
     const callable = await tools.listCallable(exchange);
-    const matches = await searchTools(callable, readText(callArguments, 'query'));
+    const matches = await searchTools(callable, readText(values, 'query'));
     return createTextResult(JSON.stringify({ tools: matches }));
   }
-  const toolName = readText(callArguments, 'name');
-  if (name === 'describe_tool') {
-    const module = (await tools.find(toolName, exchange))?.module ?? null;
-    const callable = module === null ? [] : await tools.listCallable({ ...exchange, module });
-    const entry = callable.find((entry) => entry.name === toolName);
-    if (entry === undefined) throw createUnknown(toolName);
-    return createTextResult(JSON.stringify(describeEntry(entry)));
-  }
+  const toolName = readText(values, 'name');
   const entry = await tools.find(toolName, exchange);
-  if (entry === null) throw createUnknown(toolName);
-  const inner =
-    callArguments?.kind === 'object' ? callArguments.members.get('arguments') : undefined;
-  return tools.call(entry, inner, exchange);
+  if (name === 'call_tool' && entry !== null) {
+    return tools.call(entry, values.get('arguments'), exchange);
+  }
+  const callable = await tools.listCallable(exchange);
+  const found = callable.find((one) => one.name === toolName);
+  if (found === undefined) throw createUnknown(toolName, callable);
+  return createTextResult(JSON.stringify(describeEntry(found)));
 }
 
 /** Finds the tools with most of the words; matches in names come first. */
@@ -123,12 +143,16 @@ function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
   return score;
 }
 
-function readText(callArguments: ExactValue | undefined, name: string): string {
-  const value = callArguments?.kind === 'object' ? callArguments.members.get(name) : undefined;
+function readText(values: Arguments, field: string): string {
+  const value = values.get(field);
   if (value?.kind === 'string') return value.value;
-  throw new InvalidArguments(`the argument '${name}' must be a string`);
+  const kind = value === undefined ? 'missing' : nameKind(value);
+  throw new InvalidArguments({ field, reason: `${kind}: expected a string` });
 }
 
-function createUnknown(name: string): InvalidArguments {
-  return new InvalidArguments(`there is no tool ${JSON.stringify(name.slice(0, 64))}`);
+function createUnknown(name: string, callable: readonly CatalogEntry[]): InvalidArguments {
+  const names = callable.map((entry) => entry.name);
+  const near = askFor(findNearestNames(name.slice(0, MAX_NAME), names));
+  const reason = `no tool that you may call: ${near ?? 'search_tools finds them'}`;
+  return new InvalidArguments({ field: 'name', reason });
 }

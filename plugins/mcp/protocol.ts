@@ -6,8 +6,9 @@ import type { Exchange } from './exchange.js';
 import { writeInstructions } from './instructions.js';
 import { listToolPage } from './list-tools.js';
 import { callMetaTool, isMetaName, MAX_LISTED_TOOLS, META_TOOLS } from './meta-tools.js';
-import { InvalidArguments, type ToolResult } from './tool-error.js';
-import { createArgumentProblem, HostRejection, type Tools } from './tools.js';
+import { askFor, findNearestNames } from './nearest-names.js';
+import type { ToolResult } from './tool-error.js';
+import { HostRejection, type Tools } from './tools.js';
 
 /** Newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', BATCH_REVISION];
@@ -48,7 +49,7 @@ export async function createProtocol(
     server.setRequestHandler('tools/list', async ({ params }) => {
       const entries = await tools.listCallable(exchange).catch(translate);
       const isShort = exchange.module !== null || entries.length <= MAX_LISTED_TOOLS;
-      if (!isShort) return { tools: [...META_TOOLS] };
+      if (!isShort) return { tools: Object.values(META_TOOLS) };
       const page = await listToolPage(entries, params?.cursor);
       if (page !== null) {
         const listed = page.tools.map((tool) => fitRevision(tool, 'outputSchema', exchange));
@@ -62,8 +63,7 @@ export async function createProtocol(
     server.setRequestHandler('tools/call', async ({ params }): Promise<ToolResult> => {
       const callArguments = findMember(findMember(exchange.message, 'params'), 'arguments');
       if (exchange.module === null && isMetaName(params.name)) {
-        const result = await callMeta(params.name, callArguments, exchange, tools).catch(translate);
-        return fitRevision(result, 'structuredContent', exchange);
+        return callMetaTool(params.name, callArguments, exchange, tools).catch(translate);
       }
       const entry = await tools.find(params.name, exchange);
       if (entry !== null) {
@@ -71,7 +71,15 @@ export async function createProtocol(
         return fitRevision(result, 'structuredContent', exchange);
       }
       const name = params.name.slice(0, MAX_SHOWN_NAME);
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+      const callable = await tools.listCallable(exchange).catch(translate);
+      const near = askFor(
+        findNearestNames(
+          name,
+          callable.map((one) => one.name),
+        ),
+      );
+      const message = `Unknown tool: ${name}: ${near ?? 'tools/list has those that you may call'}`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     });
     return server;
   };
@@ -91,15 +99,4 @@ function fitRevision<T extends object>(
   if (isStructured) return value;
   const { [name]: _removed, ...rest } = value;
   return rest as T;
-}
-
-async function callMeta(
-  ...[name, args, exchange, tools]: Parameters<typeof callMetaTool>
-): Promise<ToolResult> {
-  try {
-    return await callMetaTool(name, args, exchange, tools);
-  } catch (error) {
-    if (!(error instanceof InvalidArguments)) throw error;
-    return createArgumentProblem(error, exchange.call.requestId);
-  }
 }

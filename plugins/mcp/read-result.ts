@@ -1,6 +1,5 @@
-import { describeForAgent } from './agent-problem.js';
+import { describeForAgent, type MadeCall } from './agent-problem.js';
 import { readBounded } from './bounded-body.js';
-import type { Arguments } from './build-call.js';
 import type { CatalogEntry } from './catalog.js';
 import {
   createProblemResult,
@@ -25,18 +24,19 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export async function readResult(
   entry: CatalogEntry,
-  values: Arguments,
   response: Response,
-  requestId: string,
+  call: MadeCall,
 ): Promise<ToolResult> {
-  const { kind, response: mode, maxResultBytes } = entry.operation;
+  const { tool, requestId } = call;
+  const { operation } = entry;
+  const { kind, response: mode, maxResultBytes } = operation;
   const { status } = response;
   const { bytes, length } = await readBounded(response, maxResultBytes + MAX_HOST_BYTES);
   const isOfHost = response.headers.get('modgate-origin') === 'host';
   const isFailed = status >= MIN_ERROR_STATUS;
   if (isFailed && (kind !== 'route' || mode === 'envelope' || isOfHost)) {
     const problem = readProblem(UTF8.decode(bytes), requestId);
-    if (problem !== null) return createProblemResult(describeForAgent(problem, entry, values));
+    if (problem !== null) return describeForAgent(problem, operation, call);
   }
   if (isOfHost && status === ACCEPTED) return createUnapproved(UTF8.decode(bytes), requestId);
   const hasEnvelope = mode === 'envelope' && !isFailed;
@@ -44,7 +44,7 @@ export async function readResult(
   const resultBytes = length - start - end;
   if (resultBytes > maxResultBytes) return createTooLarge(entry, resultBytes, status, requestId);
   const text = UTF8.decode(bytes.subarray(start, length - end));
-  if (isFailed || entry.tools.describe(entry).tool.outputSchema === undefined) {
+  if (isFailed || tool.outputSchema === undefined) {
     return createTextResult(text, isFailed);
   }
   // The host has enforced the schema, which admits only objects that survive a parse.

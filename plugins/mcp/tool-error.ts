@@ -7,9 +7,23 @@ export interface ToolProblem {
   readonly [member: string]: unknown;
 }
 
+/** What is wrong with an argument; the reason continues `the argument is`. */
+export interface ArgumentError {
+  /** `limit`, `body.title`; `arguments` for all of them. */
+  readonly field: string;
+  /** `missing: expected string` */
+  readonly reason: string;
+}
+
 /** Thrown for arguments that cannot be converted to a call. */
 export class InvalidArguments extends Error {
   override readonly name = 'InvalidArguments';
+  readonly errors: readonly ArgumentError[];
+
+  constructor(...errors: readonly ArgumentError[]) {
+    super(errors.map(({ field, reason }) => `${field} is ${reason}`).join('; '));
+    this.errors = errors;
+  }
 }
 
 /** The result of `tools/call`. */

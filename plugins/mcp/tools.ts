@@ -1,8 +1,10 @@
 import type { HostApi, Log } from '../../core/contract/index.js';
-import { buildCall, readArguments } from './build-call.js';
+import { buildCall } from './build-call.js';
 import { type Catalog, type CatalogEntry, createCatalog } from './catalog.js';
+import { createArgumentProblem, readArguments } from './check-arguments.js';
 import type { ExactValue } from './exact-json.js';
 import { type Exchange, requestHost } from './exchange.js';
+import { describeEntry } from './list-tools.js';
 import { readResult } from './read-result.js';
 import { createProblemResult, InvalidArguments, type ToolResult } from './tool-error.js';
 
@@ -86,15 +88,16 @@ export class Tools {
     exchange: Exchange,
   ): Promise<ToolResult> {
     const { requestId } = exchange.call;
+    const tool = describeEntry(entry);
     try {
-      const values = readArguments(argumentsValue);
+      const values = readArguments(tool, argumentsValue);
       const response = await requestHost(this.#host, exchange, buildCall(entry, values));
-      return await readResult(entry, values, response, requestId);
+      return await readResult(entry, response, { tool, values, requestId });
     } catch (error) {
       if (!(error instanceof InvalidArguments)) throw error;
       // A caller without the right learns nothing about the arguments.
-      if (await this.#isCallable(entry, exchange)) return createArgumentProblem(error, requestId);
-      return createForbidden(requestId);
+      if (!(await this.#isCallable(entry, exchange))) return createForbidden(requestId);
+      return createArgumentProblem(tool, error.errors, requestId);
     }
   }
 
@@ -108,14 +111,6 @@ function createForbidden(request_id: string): ToolResult {
   const detail = 'the caller may not call this tool';
   const next_actions = ['call a tool of tools/list'];
   return createProblemResult({ code: 'forbidden', detail, request_id, next_actions });
-}
-
-export function createArgumentProblem(
-  { message: detail }: InvalidArguments,
-  request_id: string,
-): ToolResult {
-  const next_actions = ['correct the arguments and call the tool again'];
-  return createProblemResult({ code: 'validation_failed', detail, request_id, next_actions });
 }
 
 async function readDetail(response: Response): Promise<string> {

@@ -149,7 +149,7 @@ describe('a message of an agent', () => {
     const messages = [
       create(`{"name":"shop_post_items","arguments":{},"_meta":{"a":${list(1000)}}}`),
       create(list(1000), 'unknown'),
-      create(`{"arguments":${list(1000)}}`),
+      create(`{"name":${list(1000)}}`),
       `{"jsonrpc":"2.0","id":${list(1000)},"method":"tools/list"}`,
     ];
     for (const message of messages) {

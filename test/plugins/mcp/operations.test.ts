@@ -93,7 +93,9 @@ describe('entities and actions as tools', () => {
     const wrong = problemOf(
       await callTool(host, 'crm_merge', '{"body":{"id":"7"}}', { as: CLERK }),
     );
-    expect(wrong['errors']).to.deep.equal([{ field: 'body.id', reason: 'expected integer' }]);
+    expect(wrong['errors']).to.deep.equal([
+      { field: 'body.id', reason: 'invalid: expected integer' },
+    ]);
     const denied = await callTool(host, 'crm_list_deals', '{}', { as: CLERK });
     expect(problemOf(denied)).to.include({ code: 'forbidden' });
     expect(provider.requests).to.deep.equal([]);

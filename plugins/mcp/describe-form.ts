@@ -1,0 +1,108 @@
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The schema of the arguments of a tool, which its references point into. */
+export type InputSchema = JsonObject;
+
+/** An end for schemas that refer to themselves. */
+const MAX_STEPS = 8;
+const MAX_VALUES = 10;
+const MAX_MEMBERS = 30;
+/** Characters. */
+const MAX_FORM = 500;
+
+/** What each argument has to be, by its name, for a model that erred. */
+export function describeForms(root: InputSchema): Readonly<Record<string, string>> {
+  return Object.fromEntries(listForms(root, root, true));
+}
+
+/** `integer`, `one of "a", "b"`, or `object with title (string, required), text (string)`. */
+export function describeForm(schema: unknown, root: InputSchema): string {
+  const form = writeForm(schema, root, true);
+  return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM - 1).toWellFormed()}…`;
+}
+
+/** The declared members of a schema of an object. */
+export function listProperties(schema: unknown, root: InputSchema): JsonObject {
+  const properties = follow(schema, root)['properties'];
+  return isObject(properties) ? properties : {};
+}
+
+/** The schema of a member or an item further down; `undefined` for an undeclared one. */
+export function findSchema(schema: unknown, path: readonly string[], root: InputSchema): unknown {
+  let found = schema;
+  for (const step of path) {
+    found =
+      new Map(Object.entries(listProperties(found, root))).get(step) ??
+      follow(found, root)['items'];
+  }
+  return found;
+}
+
+/** Whether a schema admits `null`; true for one that does not say so. */
+export function admitsNull(schema: unknown, root: InputSchema, steps = MAX_STEPS): boolean {
+  if (schema === false) return false;
+  const found = follow(schema, root);
+  if ('const' in found) return found['const'] === null;
+  if (Array.isArray(found['enum'])) return found['enum'].includes(null);
+  if (found['type'] !== undefined) return [found['type']].flat().includes('null');
+  const branches = listBranches(found);
+  if (branches.length === 0 || steps === 0) return true;
+  return branches.some((branch) => admitsNull(branch, root, steps - 1));
+}
+
+function listForms(schema: unknown, root: InputSchema, hasMembers: boolean): [string, string][] {
+  const { required } = follow(schema, root);
+  const entries = Object.entries(listProperties(schema, root)).slice(0, MAX_MEMBERS);
+  return entries.map(([name, member]) => {
+    const form = hasMembers ? describeForm(member, root) : writeForm(member, root, false);
+    const isRequired = Array.isArray(required) && required.includes(name);
+    return [name, isRequired ? `${form}, required` : form];
+  });
+}
+
+function writeForm(
+  schema: unknown,
+  root: InputSchema,
+  hasMembers: boolean,
+  steps = MAX_STEPS,
+): string {
+  const found = follow(schema, root);
+  const { type, enum: values, items } = found;
+  if ('const' in found) return JSON.stringify(found['const']);
+  if (Array.isArray(values)) {
+    const shown = values.slice(0, MAX_VALUES).map((value) => JSON.stringify(value));
+    return `one of ${shown.join(', ')}${values.length > MAX_VALUES ? ', …' : ''}`;
+  }
+  if (type === undefined) {
+    const write = (branch: unknown) => writeForm(branch, root, hasMembers, steps - 1);
+    const forms = steps === 0 ? [] : listBranches(found).map(write);
+    return [...new Set(forms)].slice(0, MAX_VALUES).join(' or ') || 'any value';
+  }
+  if (type === 'array' && steps > 0) return `list of ${writeForm(items, root, false, steps - 1)}`;
+  const members = type === 'object' && hasMembers ? listForms(found, root, false) : [];
+  if (members.length === 0) return [type].flat().join(' or ');
+  return `object with ${members.map(([name, form]) => `${name} (${form})`).join(', ')}`;
+}
+
+function listBranches({ anyOf, oneOf }: JsonObject): readonly unknown[] {
+  return [anyOf, oneOf].find(Array.isArray) ?? [];
+}
+
+/** The schema that a chain of references names; an empty one if it is not found. */
+function follow(schema: unknown, root: InputSchema): JsonObject {
+  let found = schema;
+  for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+    if (!isObject(found)) return {};
+    if (typeof found['$ref'] !== 'string') return found;
+    let target: unknown = root;
+    for (const step of found['$ref'].split('/').slice(1)) {
+      target = Reflect.get(Object(target), step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    }
+    found = target;
+  }
+  return {};
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
