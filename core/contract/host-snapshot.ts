@@ -1,6 +1,11 @@
 import type { DangerLevel, Manifest } from './manifest.js';
 import type { ModuleOwner } from './module-status.js';
 
+/** Names that no tool of a module has: a surface that offers many tools by search offers these. */
+export const RESERVED_TOOL_NAMES = [
+  ...(['search_tools', 'describe_tool', 'read_tool', 'call_tool'] as const),
+] as const;
+
 /** The modules of a host at one moment, over all its processes. */
 export interface HostSnapshot {
   /** The time of the snapshot. Milliseconds since 1970. */
@@ -72,6 +77,8 @@ export interface ExposedOperation {
   readonly enforcesOutput: boolean;
   /** The longest result that an agent gets. Bytes. */
   readonly maxResultBytes: number;
+  /** What the descriptor says of its tool: its whole name, and words for those of the manifest. */
+  readonly tool?: { readonly name?: string | undefined; readonly description?: string | undefined };
   /** Its arguments, in the order in which they are shown. */
   readonly arguments: readonly OperationArgument[];
 }

@@ -1,3 +1,5 @@
+import type { Descriptor } from '../descriptor/descriptor.js';
+import { listToolNames } from '../descriptor/sections/mcp.js';
 import { formatMount, type Mount } from '../descriptor/sections/mount.js';
 import { compareTexts } from '../lib/compare-texts.js';
 import { forEachInSlices } from '../lib/slices.js';
@@ -11,19 +13,36 @@ interface NameSettlement {
 }
 
 const MOUNT = 'mount ';
+const TOOL = 'tool ';
 
-/** The exclusive claims of a file: the name of its module, and each mount. */
-export function listClaims(module: string, mounts: readonly Mount[]): readonly string[] {
+/** The exclusive claims of a file: the name of its module, each mount, and each tool that it names. */
+export function listClaims(
+  module: string,
+  mounts: readonly Mount[],
+  toolNames: readonly string[] = [],
+): readonly string[] {
   // Most modules have none, and there may be thousands.
-  if (mounts.length === 0) return [module];
-  return [module, ...mounts.map((mount) => MOUNT + formatMount(mount))];
+  if (mounts.length + toolNames.length === 0) return [module];
+  const ofMounts = mounts.map((mount) => MOUNT + formatMount(mount));
+  return [module, ...ofMounts, ...toolNames.map((name) => TOOL + name)];
 }
+
+/** The claims of a descriptor. */
+export function listClaimsOf({ module, mount, mcp }: ClaimingDescriptor): readonly string[] {
+  return listClaims(module, mount, [...listToolNames(mcp).values()]);
+}
+
+type ClaimingDescriptor = Pick<Descriptor, 'module' | 'mount' | 'mcp'>;
 
 /** Explains why a file is rejected: another file has its claim. */
 export function explainTaken(claim: string, owner: string): StateReason {
   if (claim.startsWith(MOUNT)) {
     const reason = `${MOUNT}'${claim.slice(MOUNT.length)}' is already taken by ${owner}`;
     return { reason, hint: 'give one of the two another path or host, or remove it' };
+  }
+  if (claim.startsWith(TOOL)) {
+    const reason = `${TOOL}'${claim.slice(TOOL.length)}' is already named by ${owner}`;
+    return { reason, hint: 'give one of the two another name in mcp.tools, or remove it' };
   }
   const reason = `module '${claim}' is already configured by ${owner}`;
   return { reason, hint: 'give one of the two another name, or remove it' };
@@ -115,12 +134,12 @@ export function keepsClaims(slot: ModuleSlot): boolean {
   );
 }
 
-export function listWanted({ source: { wantedName, mounts } }: ModuleSlot): readonly string[] {
-  return wantedName === null ? [] : listClaims(wantedName, mounts);
+export function listWanted({ source: { wantedName, prepared } }: ModuleSlot): readonly string[] {
+  return wantedName === null || prepared === null ? [] : listClaimsOf(prepared.descriptor);
 }
 
 function listServed({ live }: ModuleSlot): readonly string[] {
-  return live === null ? [] : listClaims(live.name, live.descriptor.mount);
+  return live === null ? [] : listClaimsOf(live.descriptor);
 }
 
 /** The claims under which a slot serves, unless its file now has others. */

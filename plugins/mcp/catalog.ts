@@ -55,8 +55,8 @@ export function createCatalog({ modules }: HostSnapshot): Catalog {
   const exposing = modules.filter(({ operations }) => operations !== undefined);
   const entries = exposing.flatMap(readVersion);
   const names = nameTools(
-    entries.map(({ module, operation: { id, kind, name } }) => {
-      return { module, kind, name: kind === 'route' ? id : name };
+    entries.map(({ module, operation: { id, kind, name, tool } }) => {
+      return { module, kind, name: kind === 'route' ? id : name, given: tool?.name };
     }),
   );
   const version = exposing.map(({ name, configDigest }) => `${name} ${configDigest}`).join('\n');

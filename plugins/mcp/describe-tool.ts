@@ -57,12 +57,12 @@ export function describeTool(
 
 /** The texts of the module, shortened, before the host's own sentence about the call. */
 export function describeTarget(
-  { module, operation, target, manifest }: ToolSource,
+  { module, operation, target }: ToolSource,
   maxLength: number,
 ): string {
   const { summary, description } = wordsOf(target);
   const declared = [summary, description].filter((text) => text !== undefined).join(GAP);
-  const words = declared === '' ? (manifest.summary ?? '') : declared;
+  const words = operation.tool?.description ?? declared;
   const kind = target.kind === 'route' ? '' : `${target.kind} `;
   const title = shorten(`${kind}${escapeLine(operation.name)} of module ${module}`, maxLength / 2);
   const approval = operation.needsApproval ? ' Waits for the approval of a person.' : '';

@@ -16,10 +16,12 @@ interface NamedOperation {
   readonly kind: 'route' | 'entity' | 'action';
   /** The id of a route; the name of an entity or an action. */
   readonly name: string;
+  /** The whole name that the descriptor gives. */
+  readonly given?: string | undefined;
 }
 
 /**
- * The names of the tools of a host, in the order of the operations. Equal names all end in a hash
+ * The names of the tools of a host, in the order of the operations. Given names stay; other equal ones all end in a hash
  * of their operation, so that none depends on the order; so do names that are too long, reserved, or
  * look like one with a hash. If two are still equal, both are `null`: neither takes the other's name.
  */
@@ -27,10 +29,11 @@ export function nameTools(
   operations: readonly NamedOperation[],
   hash: (operation: NamedOperation) => string = hashOperation,
 ): (string | null)[] {
-  const plain = operations.map(writePlainName);
+  const plain = operations.map((operation) => operation.given ?? writePlainName(operation));
   const counts = countNames([...plain, ...META_NAMES]);
   const names = operations.map((operation, index) => {
     const name = plain[index] ?? '';
+    if (operation.given !== undefined) return name;
     const isFree = name.length <= MAX_LENGTH && counts.get(name) === 1 && !HASHED.test(name);
     return isFree ? name : `${name.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash(operation)}`;
   });

@@ -10,6 +10,9 @@ const SHARED = 'manifest:schemas/';
 /** The maximum length of a schema, because a model reads a tool as a whole. Characters. */
 const MAX_SCHEMA_LENGTH = 32_768;
 const MAX_TEXT_LENGTH = 1000;
+/** A shared schema without references that is not longer is written where it is used. */
+const MAX_INLINED_LENGTH = 1000;
+const BESIDE_INLINED: ReadonlySet<string> = new Set(['$ref', 'title', 'description']);
 const MAX_DEPTH = 64;
 
 /** The form of the value of each keyword that models read. */
@@ -60,6 +63,7 @@ interface WrittenSchema {
 export class SharedSchemas {
   readonly #declared: NonNullable<Manifest['schemas']>;
   readonly #written = new Map<string, WrittenSchema>();
+  readonly #small = new Map<string, boolean>();
 
   constructor({ schemas = {} }: Pick<Manifest, 'schemas'>) {
     this.#declared = schemas;
@@ -68,12 +72,26 @@ export class SharedSchemas {
   read(name: string): WrittenSchema {
     const known = this.#written.get(name);
     if (known !== undefined) return known;
-    const writer = new SchemaWriter();
+    const writer = new SchemaWriter(this);
     const schema = writer.write(this.#declared[name] ?? true, `#/$defs/${keyOf(name)}`);
     const written = { schema, length: writer.length, references: writer.references };
     this.#written.set(name, written);
     return written;
   }
+
+  /** Reads a small schema without references; `null` for another one. */
+  readSmall(name: string): WrittenSchema | null {
+    const declared = this.#declared[name];
+    const isSmall = this.#small.get(name) ?? isSmallSchema(declared);
+    this.#small.set(name, isSmall);
+    return isSmall ? this.read(name) : null;
+  }
+}
+
+function isSmallSchema(declared: JsonSchema | undefined): boolean {
+  if (typeof declared !== 'object') return false;
+  const json = JSON.stringify(declared);
+  return json.length <= MAX_INLINED_LENGTH && !json.includes('"$ref"');
 }
 
 /**
@@ -82,11 +100,12 @@ export class SharedSchemas {
  */
 export class ToolSchema {
   readonly #shared: SharedSchemas;
-  readonly #writer = new SchemaWriter();
+  readonly #writer: SchemaWriter;
   readonly #defs = new Map<string, unknown>();
 
   constructor(shared: SharedSchemas) {
     this.#shared = shared;
+    this.#writer = new SchemaWriter(shared);
   }
 
   /** @param path the path of the schema: `#/properties/body` */
@@ -164,21 +183,38 @@ class SchemaWriter {
   readonly references = new Set<string>();
   /** At most the length of the JSON that was written. */
   length = 0;
+  readonly #shared: SharedSchemas;
+
+  constructor(shared: SharedSchemas) {
+    this.#shared = shared;
+  }
 
   write(schema: unknown, path: string, depth = 0): unknown {
     if (typeof schema !== 'object' || schema === null)
       return typeof schema === 'boolean' ? schema : {};
     this.length += '{}'.length;
     if (depth > MAX_DEPTH) return {};
+    const inlined = this.#inline(schema);
     const entries: [string, unknown][] = [];
     for (const [keyword, value] of Object.entries(schema)) {
       const form = FORMS.get(keyword);
-      if (form === undefined || (form === 'reference' && !isWritten(String(value)))) continue;
+      const isKept = form !== 'reference' || (inlined === null && isWritten(String(value)));
+      if (form === undefined || !isKept) continue;
       if (this.length > MAX_SCHEMA_LENGTH) break;
       this.length += keyword.length + '"":'.length;
       entries.push([keyword, this.#writeValue(form, value, path, depth + 1)]);
     }
-    return Object.fromEntries(entries);
+    return { ...inlined, ...Object.fromEntries(entries) };
+  }
+
+  /** A small shared schema in place of the reference to it; `null` for a reference that stays. */
+  #inline(schema: object): object | null {
+    const reference: unknown = Reflect.get(schema, '$ref');
+    if (typeof reference !== 'string' || !reference.startsWith(SHARED)) return null;
+    if (!Object.keys(schema).every((keyword) => BESIDE_INLINED.has(keyword))) return null;
+    const small = this.#shared.readSmall(reference.slice(SHARED.length));
+    this.length += small?.length ?? 0;
+    return small === null ? null : Object(small.schema);
   }
 
   #writeValue(form: Form, value: unknown, path: string, depth: number): unknown {

@@ -1,4 +1,5 @@
 import { listLearnedScopes } from '../../descriptor/sections/identity.js';
+import { listToolNames } from '../../descriptor/sections/mcp.js';
 import {
   findOuterMount,
   formatMount,
@@ -18,7 +19,7 @@ import {
   prepareDescriptor,
   UnpreparedDescriptor,
 } from '../../modules/prepare-descriptor.js';
-import { explainTaken, listClaims } from '../../modules/settle-names.js';
+import { explainTaken, listClaimsOf } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 import { checkExposed } from './check-exposed.js';
@@ -44,7 +45,7 @@ interface CheckedFolder {
 }
 
 /**
- * Validates every descriptor of a folder, and rejects duplicate module names and mounts.
+ * Validates every descriptor of a folder, and rejects duplicate module names, mounts and tools.
  * @throws UnreadableDirectory for a folder that does not exist or cannot be read.
  */
 export async function checkDescriptors(
@@ -84,13 +85,14 @@ function readDiagnostics(file: string, cause: unknown): readonly Diagnostic[] {
   return [{ ...createFileDiagnostic(file, 'unusable-descriptor', reason), hint }];
 }
 
-/** Keeps the first of two files with the same module name or mount. Disabled files are exempt. */
+/** Keeps the first of two files with the same module name, mount or tool. Disabled files are exempt. */
 function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDescriptor[] {
   const owners = new Map<string, string>();
   return descriptors.map((checked) => {
-    const { entry, module, mounts, prepared } = checked;
+    const { entry, module, prepared } = checked;
     if (module === null || !prepared?.descriptor.enabled) return checked;
-    const claims = listClaims(module, mounts);
+    const { descriptor } = prepared;
+    const claims = listClaimsOf(descriptor);
     const duplicateIndex = claims.findIndex((claim) => owners.has(claim));
     if (duplicateIndex === -1) {
       for (const claim of claims) owners.set(claim, entry.file);
@@ -98,13 +100,18 @@ function rejectDuplicates(descriptors: readonly CheckedDescriptor[]): CheckedDes
     }
     const claim = claims[duplicateIndex] ?? '';
     const { reason: message, hint } = explainTaken(claim, owners.get(claim) ?? '');
-    const place =
-      duplicateIndex === 0
-        ? { rule: 'duplicate-module', path: ['module'] }
-        : { rule: 'duplicate-mount', path: ['mount', duplicateIndex - 1] };
+    const place = locateClaim(descriptor, duplicateIndex);
     const diagnostic = createDiagnostic({ ...place, message, hint, at: 'value' }, prepared);
     return { ...checked, prepared: null, diagnostics: [diagnostic, ...checked.diagnostics] };
   });
+}
+
+/** The place of a claim, by its index among those of the descriptor. */
+function locateClaim({ mount, mcp }: PreparedDescriptor['descriptor'], index: number) {
+  if (index === 0) return { rule: 'duplicate-module', path: ['module'] };
+  if (index <= mount.length) return { rule: 'duplicate-mount', path: ['mount', index - 1] };
+  const id = [...listToolNames(mcp).keys()][index - mount.length - 1] ?? '';
+  return { rule: 'duplicate-tool', path: ['mcp', 'tools', id, 'name'] };
 }
 
 export function listMounts(

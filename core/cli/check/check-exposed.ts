@@ -15,25 +15,31 @@ const MAX_NAME = 100;
 export function checkExposed(prepared: PreparedDescriptor): readonly Warning[] {
   const { descriptor, manifest, inputDigest } = prepared;
   if (manifest === null) return [];
-  const { only, expose } = descriptor.mcp;
-  if (only === undefined && expose === 'none') return [];
+  const { only, tools, expose } = descriptor.mcp;
+  if ((only ?? tools) === undefined && expose === 'none') return [];
   const configDigest = configDigestOf(inputDigest, manifest.digest);
   const parts = { manifest: manifest.manifest, manifestDigest: manifest.digest, configDigest };
   const module = createRoutedModule({ descriptor, ...parts });
-  return [...findUnknownOperations(module), ...findRenamedArguments(module)];
+  return [...findUnknownOperations(module), ...findRenamedArguments(module), ...findTwins(module)];
 }
 
-/** Names in `mcp.only` that match no operation of the manifest, and so expose nothing. */
+/** Names in `mcp.only` and `mcp.tools` that match no operation of the manifest, and so do nothing. */
 function findUnknownOperations(module: RoutedModule): readonly Warning[] {
   const operationIds = listOperationIds(module);
-  return (module.descriptor.mcp.only ?? []).flatMap((name, index) => {
+  const { only = [], tools = {} } = module.descriptor.mcp;
+  const named = [
+    ...only.map((name, index) => ({ name, path: ['mcp', 'only', index] })),
+    ...Object.keys(tools).map((name) => ({ name, path: ['mcp', 'tools', name] })),
+  ];
+  return named.flatMap(({ name, path }) => {
     if (operationIds.includes(name)) return [];
-    const message = `mcp.only names '${name}', which is not an operation of the manifest`;
+    const place = path.slice(0, 2).join('.');
+    const message = `${place} names '${name}', which is not an operation of the manifest`;
     const ofKind = operationIds.filter((id) => kindOf(id) === kindOf(name));
     const nearest = findNearestName(name, ofKind);
     const hint =
       nearest === null ? 'see GET /operations for the names' : `did you mean '${nearest}'?`;
-    return { rule: 'unknown-operation', message, hint, path: ['mcp', 'only', index] };
+    return { rule: 'unknown-operation', message, hint, path };
   });
 }
 
@@ -58,4 +64,33 @@ function findRenamedArguments(module: RoutedModule): readonly Warning[] {
   const hint =
     'model APIs take names of A-Z a-z 0-9 _ . - with at most 64 characters, each once in a tool';
   return [{ rule: 'renamed-argument', message, hint, path: ['mcp'] }];
+}
+
+/**
+ * Entities and actions beside routes that do the same: a model cannot choose between their tools.
+ * A list in `mcp.only` is meant as it is.
+ */
+function findTwins(module: RoutedModule): readonly Warning[] {
+  if (module.descriptor.mcp.only !== undefined) return [];
+  const exposed = [...listExposed(module).values()];
+  return exposed.flatMap(({ declared, shown }) => {
+    if (declared.kind === 'route') return [];
+    const isEntity = declared.kind === 'entity';
+    const path = isEntity ? declared.entity.list_path : declared.action.invoke_path;
+    const last = lastSegment(path ?? '');
+    const twin = exposed.find(({ declared: other }) => {
+      if (last === null || other.kind !== 'route') return false;
+      const { method, declaredPath } = other.route;
+      return (method === 'GET') === isEntity && lastSegment(declaredPath) === last;
+    });
+    if (twin === undefined) return [];
+    const message = `mcp exposes '${shown.id}' and '${twin.shown.id}', which seem to do the same`;
+    const hint = 'list what agents need in mcp.only, and say in mcp.tools when to use which';
+    return { rule: 'twin-tools', message, hint, path: ['mcp'] };
+  });
+}
+
+/** `null` for a path with a parameter, which is that of one thing. */
+function lastSegment(path: string): string | null {
+  return path.includes('{') ? null : (path.split('/').filter(Boolean).at(-1) ?? null);
 }

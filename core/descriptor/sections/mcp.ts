@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { array, enums, type Infer, refine } from 'superstruct';
+import { array, define, enums, type Infer, record, refine } from 'superstruct';
 import { described, filledIn, optionally, withDefault } from '../../contract/described.js';
-import { nonEmptyText } from '../../document/structs.js';
-import { defineSection } from '../section.js';
+import { RESERVED_TOOL_NAMES } from '../../contract/host-snapshot.js';
+import type { Violation } from '../../document/diagnostic.js';
+import { matching, nonEmptyText } from '../../document/structs.js';
+import { defineSection, type ReadonlyDeep } from '../section.js';
 import { bytes, mapping } from '../struct-members.js';
 
 const MAX_OPERATIONS = 1000;
@@ -15,6 +17,33 @@ const operationIds = described(
       names.length > 0 && names.length <= MAX_OPERATIONS && new Set(names).size === names.length,
   ),
   { minItems: 1, maxItems: MAX_OPERATIONS, uniqueItems: true },
+);
+
+const MAX_DESCRIPTION = 1000;
+/** Names of other tools can end so: nobody is to take one. */
+const HASHED = /_[0-9a-f]{16}$/i;
+
+const tool = mapping('tool', 'What agents see of an operation.', {
+  name: optionally(
+    matching('a name of 1 to 48 characters of A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,48}$/),
+    { description: 'The whole name of its tool. Default: made of the module and the operation.' },
+  ),
+  description: optionally(
+    described(
+      define<string>(`a text of 1 to ${MAX_DESCRIPTION} characters`, (value) => {
+        return typeof value === 'string' && value !== '' && [...value].length <= MAX_DESCRIPTION;
+      }),
+      { type: 'string', minLength: 1, maxLength: MAX_DESCRIPTION },
+    ),
+    { description: 'What it does, for models. Default: the words of the manifest.' },
+  ),
+});
+
+const tools = described(
+  refine(record(nonEmptyText(), tool), `at most ${MAX_OPERATIONS} operations`, (named) => {
+    return Object.keys(named).length <= MAX_OPERATIONS;
+  }),
+  { type: 'object', maxProperties: MAX_OPERATIONS, additionalProperties: tool },
 );
 
 const members = mapping('mcp', 'What agents may call through the surface mcp.', {
@@ -30,6 +59,9 @@ const members = mapping('mcp', 'What agents may call through the surface mcp.', 
       'Which calls wait for the approval of a person: danger are those whose danger_level is medium or high.',
   }),
   result_bytes: bytes(102_400, [1024, 4_194_304], 'Longest result that an agent gets.'),
+  tools: optionally(tools, {
+    description: 'Names and descriptions of tools, by the ids of operations as in only.',
+  }),
 });
 
 type Mcp = Infer<typeof members>;
@@ -39,6 +71,7 @@ const UNAPPROVED: Readonly<Record<Mcp['approve'], number>> = { always: 0, danger
 
 export const mcp = defineSection({
   struct: filledIn(members),
+  validate: ({ tools: named }) => validateToolNames(named ?? {}),
   isFreeChange: (
     { expose, approve, only, result_bytes, ...others },
     { expose: exposed, approve: approved, only: named, result_bytes: before, ...otherBefore },
@@ -49,3 +82,37 @@ export const mcp = defineSection({
     (named === undefined || only?.every((id) => named.includes(id)) === true) &&
     isDeepStrictEqual(others, otherBefore),
 });
+
+/** The names that the descriptor gives to tools, by operation; none if it exposes nothing. */
+export function listToolNames({
+  expose,
+  tools: named = {},
+}: ReadonlyDeep<Pick<Mcp, 'expose' | 'tools'>>): ReadonlyMap<string, string> {
+  if (expose === 'none') return new Map();
+  return new Map(
+    Object.entries(named).flatMap(([id, { name }]) => (name === undefined ? [] : [[id, name]])),
+  );
+}
+
+function validateToolNames(
+  named: Readonly<Record<string, { readonly name?: string | undefined } | undefined>>,
+): Violation[] {
+  const owners = new Map<string, string>();
+  return Object.entries(named).flatMap(([id, given]): Violation[] => {
+    const name = given?.name;
+    if (name === undefined) return [];
+    const location = { path: ['mcp', 'tools', id, 'name'], at: 'value' } as const;
+    const subject = `the tool name '${name}'`;
+    const owner = owners.get(name);
+    owners.set(name, id);
+    if (owner !== undefined) {
+      const message = `${subject} is also that of '${owner}': expected distinct names`;
+      return [
+        { rule: 'duplicate-tool', message, hint: 'give one of the two another name', ...location },
+      ];
+    }
+    if (!RESERVED_TOOL_NAMES.some((reserved) => reserved === name) && !HASHED.test(name)) return [];
+    const message = `${subject} is reserved: expected another one`;
+    return [{ rule: 'reserved-tool', message, hint: 'choose another name', ...location }];
+  });
+}

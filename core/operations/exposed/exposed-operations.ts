@@ -58,8 +58,10 @@ function createOperations(module: ExposingModule): Operations {
   for (const { id, declared } of listDeclared(module)) {
     if (selection?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
     const dangerLevel = dangerOf(declared);
+    const tool = mcp.tools?.[id];
     const description = {
       id,
+      ...(tool !== undefined && { tool }),
       kind: declared.kind,
       name: nameOf(declared),
       dangerLevel,

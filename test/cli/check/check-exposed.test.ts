@@ -81,6 +81,62 @@ describe('modgate check of what agents may call', () => {
         },
       ],
     });
-    expect(await check(null)).to.deep.equal({ code: 0, findings: [] });
+    expect(await check(['get_notes'])).to.deep.equal({ code: 0, findings: [] });
+  });
+
+  const checkFiles = async (files: Readonly<Record<string, object>>) => {
+    for (const [file, descriptor] of Object.entries(files)) {
+      place.write(`modules.d/${file}`, descriptor);
+    }
+    const { code, findings } = await checkJsonIn(place);
+    return { code, messages: findings.map(({ rule, message }) => `${rule}: ${message}`) };
+  };
+  const describeNamed = (module: string, mcp: object, routes: readonly RouteOptions[] = ROUTES) =>
+    describeModule(module, 'http://127.0.0.1:4100', routes, { mcp: { expose: 'all', ...mcp } });
+
+  it('warns of a tool that no operation has', async () => {
+    const tools = { get_note: { name: 'notes' }, get_notes: { name: 'all_notes' } };
+    expect(await checkFiles({ 'a.json': describeNamed('a', { tools }) })).to.deep.equal({
+      code: 0,
+      messages: [
+        "unknown-operation: mcp.tools names 'get_note', which is not an operation of the manifest",
+      ],
+    });
+  });
+
+  it('rejects the second of two files that give one name to tools', async () => {
+    const tools = { get_notes: { name: 'all_notes' } };
+    const files = {
+      'a.json': describeNamed('a', { tools }),
+      'b.json': describeNamed('b', { tools }),
+    };
+    expect(await checkFiles(files)).to.deep.equal({
+      code: 1,
+      messages: ["duplicate-tool: tool 'all_notes' is already named by a.json"],
+    });
+    const hidden = describeNamed('b', { tools, expose: 'none' });
+    expect(await checkFiles({ ...files, 'b.json': hidden })).to.deep.equal({
+      code: 0,
+      messages: [],
+    });
+  });
+
+  it('warns of entities and actions beside routes that seem to do the same', async () => {
+    const twins = describeNamed('a', {}) as { manifest: { inline: object } };
+    Object.assign(twins.manifest.inline, {
+      admin: {
+        entities: [{ name: 'all', read_capability: 'notes.read', list_path: '/admin/notes' }],
+        actions: [
+          { name: 'add', capability: 'notes.write', invoke_path: '/notes' },
+          { name: 'sync', capability: 'notes.write', invoke_path: '/sync' },
+        ],
+      },
+    });
+    expect((await checkFiles({ 'a.json': twins })).messages).to.deep.equal([
+      "twin-tools: mcp exposes 'entity:all' and 'get_notes', which seem to do the same",
+      "twin-tools: mcp exposes 'action:add' and 'addNote', which seem to do the same",
+    ]);
+    const both = { ...twins, mcp: { expose: 'all', only: ['entity:all', 'get_notes'] } };
+    expect((await checkFiles({ 'a.json': both })).messages).to.deep.equal([]);
   });
 });

@@ -119,7 +119,7 @@ describe(PAGE, function () {
 
   it('has descriptors without an error or a warning', async () => {
     const descriptors = blocksOf('yaml').filter((body) => body.startsWith(`# in ${NOTES}\n`));
-    expect(descriptors).to.have.length(3);
+    expect(descriptors).to.have.length(4);
     for (const block of descriptors) {
       expose(block);
       const output = await folder.run(`modgate check ${NOTES}`);
