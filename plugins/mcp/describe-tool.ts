@@ -9,7 +9,7 @@ import {
 import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
-import { isRead, type ToolSource } from './tool-source.js';
+import { isRead, type ToolSource, wordsOf } from './tool-source.js';
 
 /** A tool in `tools/list`. */
 export interface DescribedTool {
@@ -25,7 +25,7 @@ export interface DescribedTool {
   };
 }
 
-export const MAX_DESCRIPTION = 1000;
+const MAX_DESCRIPTION = 1000;
 /** The maximum length of a wire name in a description. */
 const MAX_NAME = 200;
 const GAP = '\n\n';
@@ -37,11 +37,8 @@ export interface KeptTool {
   readonly bytes: number;
 }
 
-export function describeTool(
-  source: ToolSource,
-  description: string,
-  shared: SharedSchemas,
-): KeptTool {
+export function describeTool(source: ToolSource, shared: SharedSchemas): KeptTool {
+  const description = describeTarget(source, MAX_DESCRIPTION);
   const input = createInputSchema(source, shared);
   const output = createOutputSchema(source, shared);
   return {
@@ -70,15 +67,6 @@ export function describeTarget(
   if (words === '') return sentence;
   const visible = escapeInvisible(shorten(words, maxLength));
   return `${shorten(visible, maxLength - GAP.length - sentence.length)}${GAP}${sentence}`;
-}
-
-function wordsOf(target: ToolSource['target']): {
-  readonly summary?: string | undefined;
-  readonly description?: string | undefined;
-} {
-  if (target.kind === 'route') return target.route;
-  const { label, description } = target.kind === 'entity' ? target.entity : target.action;
-  return { summary: label, description };
 }
 
 function annotate(source: ToolSource) {

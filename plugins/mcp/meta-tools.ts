@@ -1,4 +1,4 @@
-import { forEachInSlices } from '../shared/slices.js';
+import { RESERVED_TOOL_NAMES } from '../../core/contract/index.js';
 import type { CatalogEntry } from './catalog.js';
 import {
   type Arguments,
@@ -6,27 +6,23 @@ import {
   nameKind,
   readArguments,
 } from './check-arguments.js';
-import { type DescribedTool, describeTarget } from './describe-tool.js';
+import type { DescribedTool } from './describe-tool.js';
 import type { ExactValue } from './exact-json.js';
 import type { Exchange } from './exchange.js';
 import { describeEntry } from './list-tools.js';
 import { askFor, findNearestNames } from './nearest-names.js';
+import { MAX_FOUND, searchTools } from './search-tools.js';
 import { createTextResult, InvalidArguments, type ToolResult } from './tool-error.js';
-import { META_NAMES } from './tool-names.js';
+import { isRead } from './tool-source.js';
 import type { Tools } from './tools.js';
 
-type MetaName = (typeof META_NAMES)[number];
+type MetaName = (typeof RESERVED_TOOL_NAMES)[number];
 
 /** The maximum number of listed tools; a larger number is offered by search. */
 export const MAX_LISTED_TOOLS = 40;
 
-const MAX_FOUND = 20;
-const MAX_SUMMARY = 200;
-const MAX_WORDS = 16;
 /** Longer than the name of any tool. */
 const MAX_NAME = 64;
-/** Longer than any question, and short enough to be divided at once. Characters. */
-const MAX_QUERY = 4096;
 const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -36,11 +32,21 @@ const READS = {
 const CALLS = { ...READS, readOnlyHint: false, destructiveHint: true, idempotentHint: false };
 const NAME = { type: 'string', description: 'Name of a tool that search_tools found.' };
 
+const CALL_SCHEMA = {
+  type: 'object',
+  properties: {
+    name: NAME,
+    arguments: { type: 'object', description: 'The arguments of that tool, as it declares them.' },
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const;
+
 /** The tools of a host that offers its tools by search. */
 export const META_TOOLS: Readonly<Record<MetaName, DescribedTool>> = {
   search_tools: {
     name: 'search_tools',
-    description: `Finds tools by words in their names and descriptions. Returns at most ${MAX_FOUND}.`,
+    description: `Finds tools by words in their names, descriptions and arguments. Returns at most ${MAX_FOUND}, or the modules if none has a word.`,
     inputSchema: {
       type: 'object',
       properties: { query: { type: 'string', description: 'Words to look for.' } },
@@ -60,21 +66,22 @@ export const META_TOOLS: Readonly<Record<MetaName, DescribedTool>> = {
     },
     annotations: READS,
   },
+  read_tool: {
+    name: 'read_tool',
+    description: 'Calls a tool that changes nothing, such as one that reads or lists.',
+    inputSchema: CALL_SCHEMA,
+    annotations: READS,
+  },
   call_tool: {
     name: 'call_tool',
-    description: 'Calls a tool.',
-    inputSchema: {
-      type: 'object',
-      properties: { name: NAME, arguments: { type: 'object' } },
-      required: ['name'],
-      additionalProperties: false,
-    },
+    description: 'Calls a tool. Use read_tool for one that changes nothing.',
+    inputSchema: CALL_SCHEMA,
     annotations: CALLS,
   },
 };
 
 export function isMetaName(name: string): name is MetaName {
-  return META_NAMES.some((metaName) => metaName === name);
+  return RESERVED_TOOL_NAMES.some((metaName) => metaName === name);
 }
 
 export async function callMetaTool(
@@ -101,46 +108,19 @@ async function answerMetaTool(
 ): Promise<ToolResult> {
   if (name === 'search_tools') {
     const callable = await tools.listCallable(exchange);
-    const matches = await searchTools(callable, readText(values, 'query'));
-    return createTextResult(JSON.stringify({ tools: matches }));
+    const found = await searchTools(callable, readText(values, 'query'));
+    return createTextResult(JSON.stringify(found));
   }
   const toolName = readText(values, 'name');
   const entry = await tools.find(toolName, exchange);
-  if (name === 'call_tool' && entry !== null) {
-    return tools.call(entry, values.get('arguments'), exchange);
-  }
+  const calls = name === 'call_tool' || (name === 'read_tool' && entry !== null && isRead(entry));
+  if (calls && entry !== null) return tools.call(entry, values.get('arguments'), exchange);
   const callable = await tools.listCallable(exchange);
   const found = callable.find((one) => one.name === toolName);
   if (found === undefined) throw createUnknown(toolName, callable);
-  return createTextResult(JSON.stringify(describeEntry(found)));
-}
-
-/** Finds the tools with most of the words; matches in names come first. */
-async function searchTools(entries: readonly CatalogEntry[], query: string) {
-  const words = query
-    .slice(0, MAX_QUERY)
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .slice(0, MAX_WORDS);
-  const found: { readonly entry: CatalogEntry; readonly score: number }[] = [];
-  await forEachInSlices(entries, (entry) => {
-    const score = scoreOf(entry, words);
-    if (score > 0 || words.length === 0) found.push({ entry, score });
-    return true;
-  });
-  return found
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MAX_FOUND)
-    .map(({ entry }) => ({ name: entry.name, description: describeTarget(entry, MAX_SUMMARY) }));
-}
-
-function scoreOf(entry: CatalogEntry, words: readonly string[]): number {
-  const name = entry.name.toLowerCase();
-  const text = entry.tools.describeTarget(entry).toLowerCase();
-  let score = 0;
-  for (const word of words) score += name.includes(word) ? 2 : text.includes(word) ? 1 : 0;
-  return score;
+  if (name === 'describe_tool') return createTextResult(JSON.stringify(describeEntry(found)));
+  const reason = 'a tool that may change data: expected one that reads; call it with call_tool';
+  throw new InvalidArguments({ field: 'name', reason });
 }
 
 function readText(values: Arguments, field: string): string {

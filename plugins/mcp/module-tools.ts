@@ -1,5 +1,6 @@
 import type { Manifest } from '../../core/contract/index.js';
-import { describeTarget, describeTool, type KeptTool, MAX_DESCRIPTION } from './describe-tool.js';
+import { describeTool, type KeptTool } from './describe-tool.js';
+import { listSearchWords, type SearchWords } from './search-words.js';
 import { SharedSchemas } from './tool-schema.js';
 import type { ToolSource } from './tool-source.js';
 
@@ -9,7 +10,7 @@ const MAX_KEPT_BYTES = 16_777_216;
 /** The tools of one version of a module: each is described when it is first needed. */
 export class ModuleTools {
   readonly #shared: SharedSchemas;
-  readonly #descriptions = new Map<string, string>();
+  readonly #searchWords = new Map<string, SearchWords>();
   readonly #tools = new Map<string, KeptTool>();
   #keptBytes = 0;
 
@@ -17,19 +18,19 @@ export class ModuleTools {
     this.#shared = new SharedSchemas(manifest);
   }
 
-  /** The description alone, which a search needs of every tool. */
-  describeTarget(source: ToolSource): string {
+  /** The words by which its tool is found. */
+  listSearchWords(source: ToolSource): SearchWords {
     const { id } = source.operation;
-    const description = this.#descriptions.get(id) ?? describeTarget(source, MAX_DESCRIPTION);
-    this.#descriptions.set(id, description);
-    return description;
+    const words = this.#searchWords.get(id) ?? listSearchWords(source);
+    this.#searchWords.set(id, words);
+    return words;
   }
 
   describe(source: ToolSource): KeptTool {
     const { id } = source.operation;
     const kept = this.#tools.get(id);
     if (kept !== undefined) return kept;
-    const described = describeTool(source, this.describeTarget(source), this.#shared);
+    const described = describeTool(source, this.#shared);
     if (this.#keptBytes + described.bytes > MAX_KEPT_BYTES) return described;
     this.#keptBytes += described.bytes;
     this.#tools.set(id, described);

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** The names of the three tools of a host that offers its tools by search. */
-export const META_NAMES = ['search_tools', 'describe_tool', 'call_tool'] as const;
+import { RESERVED_TOOL_NAMES } from '../../core/contract/index.js';
 
 const MAX_LENGTH = 48;
 /** So many digits that no second operation with the same ones can be found. */
@@ -30,7 +28,7 @@ export function nameTools(
   hash: (operation: NamedOperation) => string = hashOperation,
 ): (string | null)[] {
   const plain = operations.map((operation) => operation.given ?? writePlainName(operation));
-  const counts = countNames([...plain, ...META_NAMES]);
+  const counts = countNames([...plain, ...RESERVED_TOOL_NAMES]);
   const names = operations.map((operation, index) => {
     const name = plain[index] ?? '';
     if (operation.given !== undefined) return name;

@@ -24,3 +24,13 @@ export interface ToolSource {
 export function isRead({ target }: Pick<ToolSource, 'target'>): boolean {
   return target.kind === 'entity' || (target.kind === 'route' && target.route.method === 'GET');
 }
+
+/** What the manifest says of a target, for people. */
+export function wordsOf(target: ToolTarget): {
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+} {
+  if (target.kind === 'route') return target.route;
+  const { label, description } = target.kind === 'entity' ? target.entity : target.action;
+  return { summary: label, description };
+}

@@ -105,14 +105,14 @@ describe('clients of the surface mcp', () => {
     }));
     const many = describeModule('many', setup.provider.url, routes, { mcp: { expose: 'read' } });
     setup.host.drop('many.json', many);
-    await waitUntil('the tools are many', async () => (await listTools(setup.host)).length === 3);
+    await waitUntil('the tools are many', async () => (await listTools(setup.host)).length === 4);
   };
 
-  it('get three tools instead of more than forty', async () => {
+  it('get four tools instead of more than forty', async () => {
     await addMany();
     const tools = await listTools(setup.host);
     const names = tools.map(({ name }) => name);
-    expect(names).to.deep.equal(['search_tools', 'describe_tool', 'call_tool']);
+    expect(names).to.deep.equal(['search_tools', 'describe_tool', 'read_tool', 'call_tool']);
     expect(await listTools(setup.host, { module: 'many' })).to.have.length(41);
     const search = await callTool(setup.host, 'search_tools', '{"query":"weigh parcels parcel"}');
     const result = JSON.parse(search.content[0]?.text ?? '') as { tools: { name: string }[] };
@@ -138,7 +138,7 @@ describe('clients of the surface mcp', () => {
     await addMany();
     const client = await connect('/mcp');
     const { tools } = await client.listTools();
-    expect(tools).to.have.length(3);
+    expect(tools).to.have.length(4);
     const read = [client.getInstructions(), client.getServerVersion(), tools];
     expect(countTokens(JSON.stringify(read))).to.be.within(50, 1000);
     await client.close();

@@ -133,7 +133,7 @@ describe('what the surface mcp exposes', () => {
     expect(setup.provider.only().target).to.equal('/items');
   });
 
-  it('does not use the names of the three tools for many', async () => {
+  it('does not use the names of the four tools for many', async () => {
     const [name = ''] = await names('call');
     expect(name).to.match(/^call_tool_[0-9a-f]{16}$/);
     expect((await callTool(setup.host, name)).isError).to.equal(undefined);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { META_NAMES, nameTools } from '../../../plugins/mcp/tool-names.js';
+import { RESERVED_TOOL_NAMES } from '../../../core/contract/index.js';
+import { nameTools } from '../../../plugins/mcp/tool-names.js';
 
 type Operation = Parameters<typeof nameTools>[0][number];
 
@@ -37,7 +38,7 @@ describe('names of tools', () => {
         for (const name of names)
           expect(name)
             .to.match(NAME)
-            .and.not.be.oneOf([...META_NAMES]);
+            .and.not.be.oneOf([...RESERVED_TOOL_NAMES]);
         expect(nameTools([...all].reverse()).reverse()).to.deep.equal(names);
       }),
     );
