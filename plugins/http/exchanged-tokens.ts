@@ -9,7 +9,7 @@ import {
 } from '../../core/contract/index.js';
 import { QueueFull, Semaphore } from '../../core/contract/semaphore.js';
 import type { IssuedToken } from './token-endpoint.js';
-import { createTokenFailure, TokenRejected } from './token-fetch.js';
+import { createTokenFailure, TokenRejected } from './token-failure.js';
 import {
   type AccessToken,
   DROP_INTERVAL_MS,

@@ -6,7 +6,7 @@ import type { ExchangeConfig } from './oauth2-config.js';
 import { type Sender, sendPlain } from './send-request.js';
 import { sendWithToken } from './send-with-token.js';
 import { isSameUrl, TokenEndpoint } from './token-endpoint.js';
-import { TokenRejected } from './token-fetch.js';
+import { TokenRejected } from './token-failure.js';
 import { TokenSource } from './token-source.js';
 
 const TIMEOUT_SECONDS = 5;

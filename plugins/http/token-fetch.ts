@@ -1,16 +1,15 @@
 import type { CustomFetchOptions } from 'openid-client';
-import {
-  type FailureCode,
-  isProviderFailure,
-  ProviderFailure,
-  type Secret,
-} from '../../core/contract/index.js';
+import { isProviderFailure, type ProviderFailure, type Secret } from '../../core/contract/index.js';
 import { createTransportFailure } from '../shared/failures.js';
 import { createIssuerFetch, ResponseTooLong } from '../shared/issuer-fetch.js';
 import { isProtected } from '../shared/loopback.js';
+import { parseMembers, readTokenAnswer } from './token-answer.js';
+import { createTokenFailure, TokenRejected } from './token-failure.js';
 
 /** RFC 6749, section 5.2; shorter, because operators read it. */
 const ERROR_WORD = /^[\w.:/-]{1,100}$/;
+
+const BAD_REQUEST = 400;
 
 interface FetchLimits {
   /** The time for each request. Seconds. */
@@ -20,17 +19,10 @@ interface FetchLimits {
 
 export type TokenFetch = (url: string, options: CustomFetchOptions) => Promise<Response>;
 
-/** An error response of a token endpoint. */
-export class TokenRejected extends ProviderFailure {
-  readonly answer: { readonly status: number; readonly error: string | null };
-
-  constructor(status: number, error: string | null) {
-    super('unavailable', `token endpoint: ${error ?? `status ${status}`}`, { phase: 'preparing' });
-    this.answer = { status, error };
-  }
-}
-
-/** Creates a fetch that throws a ProviderFailure for anything but a 2xx within the limits. */
+/**
+ * Creates a fetch that throws a ProviderFailure for anything but a 2xx within the limits, and for
+ * anything but a token in the response to a POST.
+ */
 export function createTokenFetch(
   { maxResponseBytes, timeoutSeconds }: FetchLimits,
   secret: Secret | null,
@@ -46,23 +38,19 @@ export function createTokenFetch(
     } catch (error) {
       throw toNetworkFailure(error, maxResponseBytes, timeoutSeconds);
     }
-    if (response.ok) return response;
-    const error = await readErrorWord(response);
-    const isEcho = error !== null && listSent(options, secret).some((sent) => sent.includes(error));
-    throw new TokenRejected(response.status, isEcho ? null : error);
+    if (response.ok && options.method !== 'POST') return response;
+    const members = parseMembers(await response.text());
+    const error = members?.['error'];
+    const word = typeof error === 'string' && ERROR_WORD.test(error) ? error : null;
+    const isEcho = word !== null && listSent(options, secret).some((sent) => sent.includes(word));
+    const shown = isEcho ? null : word;
+    if (!response.ok) throw new TokenRejected(response.status, shown);
+    if (typeof error === 'string' && error !== '') {
+      // What RFC 6749 answers with 400.
+      throw new TokenRejected(BAD_REQUEST, shown, shown ?? 'error instead of a token');
+    }
+    return Response.json(readTokenAnswer(members));
   };
-}
-
-/** Returns the `error` of the body; `null` without one. */
-async function readErrorWord(response: Response): Promise<string | null> {
-  const text = await response.text();
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown };
-    return typeof error === 'string' && ERROR_WORD.test(error) ? error : null;
-  } catch {
-    // It is not a JSON object.
-    return null;
-  }
 }
 
 /** Lists the sent values that an endpoint could repeat in its error. */
@@ -97,10 +85,11 @@ function toNetworkFailure(
 export function toTokenFailure(error: unknown): ProviderFailure {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isProviderFailure(current)) return current;
+    const { attribute } = (current.cause ?? {}) as { readonly attribute?: unknown };
+    if (typeof attribute === 'string') {
+      const name = attribute.replace(/^as\./, '');
+      return createTokenFailure('protocol', `${name} of the discovery is not valid`);
+    }
   }
   return createTokenFailure('protocol', 'not a valid response');
-}
-
-export function createTokenFailure(failure: FailureCode, problem: string): ProviderFailure {
-  return new ProviderFailure(failure, `token endpoint: ${problem}`, { phase: 'preparing' });
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../core/contract/index.js';
 import { ExchangedTokens } from '../../../plugins/http/exchanged-tokens.js';
 import type { IssuedToken } from '../../../plugins/http/token-endpoint.js';
-import { TokenRejected } from '../../../plugins/http/token-fetch.js';
+import { TokenRejected } from '../../../plugins/http/token-failure.js';
 import type { Tokens } from '../../../plugins/http/token-source.js';
 import { createRecordedLog } from '../../support/auth/recorded-log.js';
 

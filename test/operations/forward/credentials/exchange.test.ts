@@ -135,21 +135,26 @@ describe('a module that exchanges tokens', () => {
     expect(setup.server.requests).to.deep.equal([]);
   });
 
-  it('answers 403 for 5 s to a caller whose token the endpoint rejects, and to no other', async () => {
-    const [ann, bob] = [await newToken('ann'), await newToken('bob')];
-    setup.server.answer((response, request) =>
-      request.subject === 'ann'
-        ? answerError(400, 'invalid_grant')(response, request)
-        : answerToken({ access_token: 'exchanged-bob' })(response, request),
-    );
-    const rejected = await send(ann);
-    expectProblem(rejected, 403, 'forbidden');
-    expect(rejected.body.toString()).to.not.include('invalid_grant');
-    expect((await recordOf(rejected)).failure_detail).to.equal('token endpoint: invalid_grant');
-    expect((await send(ann)).status).to.equal(403);
-    expect((await send(bob)).status).to.equal(200);
-    expect(setup.server.requests.map(({ subject }) => subject)).to.deep.equal(['ann', 'bob']);
-  });
+  for (const status of [400, 200]) {
+    it(`answers 403 for 5 s to a caller whose token the endpoint rejects with ${status}, and to no other`, async () => {
+      const [ann, bob] = [await newToken(`ann-${status}`), await newToken(`bob-${status}`)];
+      setup.server.answer((response, request) =>
+        request.subject.startsWith('ann')
+          ? answerError(status, 'invalid_grant')(response, request)
+          : answerToken({ access_token: 'exchanged-bob' })(response, request),
+      );
+      const rejected = await send(ann);
+      expectProblem(rejected, 403, 'forbidden');
+      expect(rejected.body.toString()).to.not.include('invalid_grant');
+      expect((await recordOf(rejected)).failure_detail).to.equal('token endpoint: invalid_grant');
+      expect((await send(ann)).status).to.equal(403);
+      expect((await send(bob)).status).to.equal(200);
+      expect(setup.server.requests.map(({ subject }) => subject)).to.deep.equal([
+        `ann-${status}`,
+        `bob-${status}`,
+      ]);
+    });
+  }
 
   it('is unavailable for all while the endpoint fails, and no breaker counts it', async () => {
     const [ann, bob] = [await newToken('ann'), await newToken('bob')];
