@@ -35,13 +35,7 @@ const REJECTED_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc'] as const;
  * The types of access tokens and plain tokens. Logout tokens and DPoP proofs are signed with the
  * same keys.
  */
-const TYPES: ReadonlySet<unknown> = new Set([
-  undefined,
-  'jwt',
-  'jose',
-  'at+jwt',
-  'application/at+jwt',
-]);
+const TYPES: ReadonlySet<string> = new Set(['jwt', 'jose', 'at+jwt']);
 
 const MAX_KEY_ID_LENGTH = 256;
 
@@ -65,9 +59,11 @@ function decodeObject(part: string): Claims | undefined {
 }
 
 function findRejectedHeader(header: Claims): string | null {
-  const { alg, typ, kid = '' } = header;
+  const { alg, typ = 'jwt', kid = '' } = header;
   if (typeof alg !== 'string') return 'alg';
-  if (!TYPES.has(typeof typ === 'string' ? typ.toLowerCase() : typ)) return 'typ';
+  if (typeof typ !== 'string' || !TYPES.has(typ.toLowerCase().replace(/^application\//, ''))) {
+    return 'typ';
+  }
   if (typeof kid !== 'string' || kid.length > MAX_KEY_ID_LENGTH) return 'kid';
   return REJECTED_HEADERS.find((name) => Object.hasOwn(header, name)) ?? null;
 }

@@ -70,7 +70,7 @@ describe('signed tokens', () => {
       expectProblem(await get(await signToken(setup.curve, claims)), 403);
     });
 
-    for (const typ of ['JWT', 'JOSE', 'at+jwt', 'application/at+jwt']) {
+    for (const typ of ['JWT', 'JOSE', 'at+jwt', 'application/at+jwt', 'application/jwt']) {
       it(`may be of the type ${typ}`, async () => {
         expect(await actorOf(await signToken(setup.key, {}, { typ }))).to.equal('service:billing');
       });
