@@ -48,7 +48,10 @@ export const releasesStatus = type({
       type({
         host: string(),
         release: member(nullable(string()), 'the last release that it served'),
-        problem: member(nullable(string()), 'why it does not serve the expected release'),
+        problem: member(
+          nullable(string()),
+          'why it does not serve the expected release, or a module of it',
+        ),
       }),
     ),
     'the hosts that have followed releases',

@@ -53,7 +53,8 @@ folder names; 'modgate publish' and 'modgate releases pull' write this file.
 To see the difference before, run 'modgate check DIR --against URL'.
 Exits with 1 when another release is active, and when a canary goes back.
 With --wait it also exits with 1 at the time limit, when a host rejects the
-release, and when a host is lost, unless --ignore-lost; it names the hosts.
+release or a module of it, and when a host is lost, unless --ignore-lost; it
+names the hosts.
 Needs the scope modgate.releases, with --wait also modgate.modules.read; for
 code, and to use credentials of the hosts in another way, also
 modgate.releases.code.`;

@@ -49,10 +49,12 @@ export function waitForRelease(
     }
     const isLost = (host: string) => lost.some(({ id }) => id === host);
     const rejecting = reports.find(
-      ({ host, problem }) => problem?.startsWith(release) && !isLost(host),
+      ({ host, problem }) => problem?.includes(release) && !isLost(host),
     );
     if (rejecting !== undefined) {
-      return { isServed: false, detail: `${rejecting.host} does not serve ${rejecting.problem}` };
+      const known = fleet?.hosts.filter(({ id }) => id === rejecting.host) ?? [];
+      const name = known.length === 0 ? rejecting.host : listHosts(known);
+      return { isServed: false, detail: `${name} does not serve ${rejecting.problem}` };
     }
     if (listMissing(answer).length > 0) return null;
     return { isServed: true, detail: `${name} is served by every ready host` };

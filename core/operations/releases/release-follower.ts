@@ -1,7 +1,9 @@
 import type { Log } from '../../contract/index.js';
 import { compareVersions } from '../../lib/compare-versions.js';
+import { cleanDetail } from '../../lib/failure-detail.js';
 import { settleWithin } from '../../lib/promises.js';
 import { createLogInterval } from '../../log/log-interval.js';
+import { REJECTED_STATES } from '../../modules/module-record.js';
 import { ReleaseFolder } from '../../modules/releases/release-folder.js';
 import type { Leadership } from '../../processes.js';
 import { RELEASE_CHANGE } from '../../store/database.js';
@@ -61,6 +63,8 @@ export class ReleaseFollower {
   #isAgain = false;
   #isClosed = false;
   #problem: string | null = null;
+  /** The reason why the host does not serve a module of the release; `null` if it serves all. */
+  #rejection: string | null = null;
   /** Whether the store has answered that there is no release. */
   #hasNone = false;
   #served: Pick<ServedRelease, 'release' | 'since'> = { release: null, since: null };
@@ -175,9 +179,11 @@ export class ReleaseFollower {
       const state = await store.releases.readState(fleet);
       await this.#note(await this.#apply(state));
       await this.#noteApplied();
+      this.#rejection = await this.#findRejection();
       await this.#report(state);
       if (state.canary !== null) await this.#decide(state);
-      return state.canary === null && this.#problem === null;
+      const isServed = this.#problem === null && this.#rejection === null;
+      return state.canary === null && isServed;
     } catch (error) {
       this.#reported = null;
       this.#failures.store += 1;
@@ -246,6 +252,15 @@ export class ReleaseFollower {
     if (release !== null) this.#options.log.info({ release, canary }, 'release served');
   }
 
+  async #findRejection(): Promise<string | null> {
+    const release = this.#applied;
+    if (release === null || release !== this.#served.release) return null;
+    const rejected = (await this.#readModules()).find(({ state }) => REJECTED_STATES.has(state));
+    if (rejected === undefined) return null;
+    const { name, file, reason, state } = rejected;
+    return `${name ?? file} of ${release}: ${cleanDetail(reason ?? state)}`;
+  }
+
   async #report({ canary }: ReleaseState): Promise<void> {
     const { store, fleet, host, leadership } = this.#options;
     if (!leadership.leads || this.#overview === null) return;
@@ -253,7 +268,8 @@ export class ReleaseFollower {
     if (performance.now() - this.#reportedAt >= REPORT_INTERVAL_MS) this.#reported = null;
     const release = this.#applied;
     const figures = canary === null ? null : await this.#count(Object.keys(canary.rules));
-    const row: ReleaseHost = { host, release, problem: this.#problem, figures };
+    const problem = this.#problem ?? this.#rejection;
+    const row: ReleaseHost = { host, release, problem, figures };
     const text = JSON.stringify(row);
     if (text === this.#reported) return;
     await store.releases.report(fleet, row);

@@ -114,7 +114,7 @@ export interface CanaryVerdict {
 export interface ReleaseHost {
   readonly host: string;
   readonly release: string | null;
-  /** The reason why it does not serve the expected release. */
+  /** The reason why it does not serve the expected release, or a module of it. */
   readonly problem: string | null;
   readonly figures: (CanaryFigures & { readonly release: string }) | null;
 }
