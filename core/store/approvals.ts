@@ -25,7 +25,7 @@ export const APPROVAL_TABLES = {
       operation: TEXT,
       actor_kind: TEXT as Column<Actor['kind']>,
       actor_id: TEXT,
-      /** The digest of everything that the approval covers. */
+      /** The digest of everything that the approval covers, except the version of the module. */
       binding: TEXT,
       /** JSON text that the person sees. */
       content: TEXT,
@@ -36,6 +36,8 @@ export const APPROVAL_TABLES = {
       decider_id: TEXT_OR_NULL,
       /** Why it was rejected, with escapes for invisible characters. */
       reason: { ...TEXT_OR_NULL, since: 18 },
+      /** The version of the module, which an approval covers too: its `config_digest`. */
+      version: { ...TEXT_OR_NULL, since: 20 },
     },
     primaryKey: ['id'],
     indexes: {
@@ -49,7 +51,7 @@ export type StoredApproval = Readonly<Tables['approval']>;
 
 type ApprovalDraft = Pick<
   StoredApproval,
-  'kind' | 'module' | 'operation' | 'actor_kind' | 'actor_id' | 'binding' | 'content'
+  'kind' | 'module' | 'operation' | 'actor_kind' | 'actor_id' | 'binding' | 'version' | 'content'
 >;
 
 /** The audit fields of a request and of a decision. */
@@ -87,8 +89,8 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
   const readTime = (laterMs = 0) => new Date(now() + laterMs).toISOString();
   return {
     /**
-     * Uses an approval of the same binding, or finds the request that waits or was rejected, or adds
-     * one with its audit row.
+     * Uses an approval of the same binding and version, or finds the request that waits, or that of any
+     * version that was rejected, or adds one with its audit row.
      */
     request: (draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult> =>
       use(async (database) => {
@@ -205,7 +207,13 @@ async function requestIn(
     .selectFrom('approval')
     .selectAll()
     .where('binding', '=', draft.binding)
-    .where('status', 'in', ['pending', 'approved', 'rejected'])
+    .where(({ or, and, eb }) =>
+      or([
+        and([eb('status', 'in', ['pending', 'approved']), eb('version', '=', draft.version)]),
+        // A no is about the call, whatever else of the module has changed.
+        eb('status', '=', 'rejected'),
+      ]),
+    )
     .where('expires_at', '>', requested_at)
     .orderBy('status')
     .executeTakeFirst();

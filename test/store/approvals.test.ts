@@ -34,10 +34,10 @@ for (const kind of BACKENDS) {
       );
     });
 
-    const request = (binding: string, { id = 'agent', module = 'shop' } = {}) =>
+    const request = (binding: string, { id = 'agent', module = 'shop', version = '1' } = {}) =>
       approvals.request(
         {
-          ...{ kind: 'call', module, operation: 'add', binding, content: '{}' },
+          ...{ kind: 'call', module, operation: 'add', binding, version, content: '{}' },
           ...{ actor_kind: 'service', actor_id: id },
         },
         AUDIT,
@@ -86,6 +86,15 @@ for (const kind of BACKENDS) {
       expect(approval).to.include({ id, reason: 'the ticket is open' });
       now += TEN_MINUTES_MS;
       expect(await ask('a')).not.to.equal(id);
+    });
+
+    it('are of one version of the module, except rejections', async () => {
+      const pending = await ask('a');
+      expect(await ask('a', { version: '2' })).not.to.equal(pending);
+      await decide(pending);
+      expect(await request('a', { version: '3' })).to.include({ outcome: 'pending' });
+      await reject(await ask('b'));
+      expect(await request('b', { version: '2' })).to.include({ outcome: 'rejected' });
     });
 
     it('count for their caller while they are rejected', async () => {

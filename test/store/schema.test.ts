@@ -11,7 +11,7 @@ import { BACKENDS, useBackend } from './backend.js';
 import { expectUnavailable, readValue, write } from './drafts.js';
 
 const FIRST_VERSION = 15;
-const VERSION = 19;
+const VERSION = 20;
 const NEWER = 99;
 const OLDER = 9;
 

@@ -102,7 +102,7 @@ export class Approvals {
     const binding = digestText(
       JSON.stringify([
         ...['call', actor.kind, actor.id, module.name, shown.id],
-        ...[digestText(canonical), module.configDigest, headers, exact],
+        ...[digestText(canonical), headers, exact],
       ]),
     );
     const draft = {
@@ -112,6 +112,7 @@ export class Approvals {
       actor_kind: actor.kind,
       actor_id: actor.id,
       binding,
+      version: module.configDigest,
       content: JSON.stringify(content),
     };
     const audit = { permission: findPermission(operation), requestId, correlationId };

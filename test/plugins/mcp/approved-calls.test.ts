@@ -109,11 +109,12 @@ describe('an approved call', () => {
     expect(problem).to.include({ code: 'approval_required' });
     return String(problem['approval_id']);
   };
-  const approve = async (tool: string, text = BODY) => {
+  const approve = (tool: string, text = BODY) => decide('approve', tool, text);
+  const decide = async (decision: string, tool: string, text = BODY) => {
     const id = await ask(tool, text);
     const { status } = await call(setup.host, {
       ...{ method: 'POST', target: `/approvals/${id}`, as: ANN, headers: [JSON_TYPE] },
-      body: Buffer.from('{"decision":"approve"}'),
+      body: Buffer.from(JSON.stringify({ decision })),
     });
     expect(status).to.equal(200);
     return id;
@@ -254,9 +255,11 @@ describe('an approved call', () => {
     }
   });
 
-  it('is of one version of the module', async () => {
+  it('is of one version of the module, unlike a rejection', async () => {
     const { host, provider } = setup;
     const id = await approve('changed_post_items');
+    const rejected = '{"body":{"n":2}}';
+    await decide('reject', 'changed_post_items', rejected);
     const { config_digest: before } = await look('changed');
     host.drop('changed.json', describeShop(provider.url, 'changed', { owner: { name: 'x' } }));
     await waitUntil('the change serves', async () => {
@@ -264,6 +267,8 @@ describe('an approved call', () => {
       return config_digest !== before;
     });
     expect(await ask('changed_post_items')).not.to.equal(id);
+    const again = await send('changed_post_items', rejected);
+    expect(again).to.include({ code: 'approval_rejected' });
     await expectStatus(id, 'approved');
     expect(reached()).to.equal(0);
   });
