@@ -164,6 +164,7 @@ const CHANGES: Readonly<Record<string, { free?: readonly Json[]; guarded?: reado
       { mcp: { expose: 'read', approve: 'never', only: ['a', 'b'] } },
       { mcp: { expose: 'read', only: ['a', 'c'] } },
       { mcp: { expose: 'read', only: ['a', 'b'], result_bytes: 200_000 } },
+      { mcp: { expose: 'read', only: ['a', 'b'], tools: { a: { description: 'Harmless.' } } } },
       { mcp: { expose: 'read' } },
     ],
   },
