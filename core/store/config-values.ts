@@ -47,6 +47,13 @@ export interface ConfigWrite extends ConfigAddress {
   /** Any JSON value, as parsed by JSON.parse. */
   readonly value: unknown;
   readonly sensitive: boolean;
+  /** The revision of the value that is replaced; absent for any. */
+  readonly expected?: number | undefined;
+}
+
+/** The value has another revision than the writer expects. */
+export class ConfigConflict extends Error {
+  override readonly name = 'ConfigConflict';
 }
 
 export interface GeneratedField extends ConfigAddress {
@@ -60,6 +67,8 @@ export interface StoredConfig {
   readonly revision: number;
   /** The values by `service/key`. */
   readonly values: ReadonlyMap<string, unknown>;
+  /** The revisions of stored values, by `service/key`: whole numbers that increase; 0 for a default. */
+  readonly revisions: ReadonlyMap<string, number>;
   /** The reasons of unusable stored values, by `service/key`. */
   readonly unreadable: ReadonlyMap<string, StoreUnavailable>;
   /** The values that were stored as sensitive or were generated, by `service/key`. */
@@ -80,6 +89,7 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
     /**
      * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
      * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
+     * @throws ConfigConflict if the value has not the expected revision: nothing is stored.
      * @returns the new revision, and the JSON text of the value, which long values should create once
      */
     write: async (write: ConfigWrite, audit: WriteAudit) => {
@@ -89,12 +99,14 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
         const digest = await database.digest({ json, sensitive });
         const draft = { ...audit, outcome: 'ok', value: null } as const;
         return database.transact(async (trx) => {
+          if (!(await hasExpectedRevision(trx, write))) return null;
           const next = await writeValue(trx, write, json, keys);
           await appendAuditRow(trx, draft, digest);
           await database.announce(trx, module);
           return next;
         });
       });
+      if (revision === null) throw new ConfigConflict();
       notify(module);
       return { revision, json };
     },
@@ -137,15 +149,18 @@ async function readConfig(
     .selectFrom('config_module')
     .leftJoin('config_value', 'config_value.module', 'config_module.module')
     .select(['revision', 'place', 'service', 'key', 'value', 'key_id', 'sensitive', 'generated'])
+    .select('updated_at')
     .where('config_module.module', '=', module)
     .execute();
   const values = new Map<string, unknown>();
   const unreadable = new Map<string, StoreUnavailable>();
   const stored = new Set<string>();
-  for (const { service, key, value, key_id, sensitive, generated } of rows) {
+  const revisions = new Map<string, number>();
+  for (const { service, key, value, key_id, sensitive, generated, updated_at } of rows) {
     if (service === null || key === null || value === null) continue;
     const name = `${service}/${key}`;
     if (sensitive === 1 || generated === 1) stored.add(name);
+    revisions.set(name, toRevision(updated_at));
     // The column is not enough: write access to the database is enough to change it.
     const read = sensitive === 1 || secrets.has(name) ? decrypt : decryptOrClear;
     try {
@@ -157,7 +172,7 @@ async function readConfig(
     }
   }
   const { revision = 0, place = null } = rows[0] ?? {};
-  return { revision, values, unreadable, secrets: stored, place };
+  return { revision, values, revisions, unreadable, secrets: stored, place };
 }
 
 export async function writeStoredPlace(
@@ -166,6 +181,41 @@ export async function writeStoredPlace(
   place: string,
 ): Promise<void> {
   await query.updateTable('config_module').set({ place }).where('module', '=', module).execute();
+}
+
+/** The time of the last write, which each write increases, also one of an older host. */
+function toRevision(updatedAt: string | null | undefined): number {
+  return updatedAt == null ? 0 : Date.parse(updatedAt);
+}
+
+/** Locks the module's row if a revision is expected: other writers wait. */
+async function hasExpectedRevision(
+  trx: Transaction<Tables>,
+  { module, service, key, expected }: ConfigWrite,
+): Promise<boolean> {
+  if (expected === undefined) return true;
+  await lockModule(trx, module);
+  return (await readRevision(trx, { module, service, key })) === expected;
+}
+
+async function readRevision(
+  trx: Transaction<Tables>,
+  { module, service, key }: ConfigAddress,
+): Promise<number> {
+  const row = await trx
+    .selectFrom('config_value')
+    .select('updated_at')
+    .where(({ and }) => and({ module, service, key }))
+    .executeTakeFirst();
+  return toRevision(row?.updated_at);
+}
+
+async function lockModule(trx: Transaction<Tables>, module: string): Promise<void> {
+  await trx
+    .insertInto('config_module')
+    .values({ module, revision: 0 })
+    .onConflict((conflict) => conflict.column('module').doUpdateSet({ module }))
+    .execute();
 }
 
 /** @returns the new revision */
@@ -196,12 +246,7 @@ async function ensureSecret(
   keys: StoreKeys | null,
 ): Promise<string> {
   const { module, service, key } = field;
-  // Locks the module's row: other hosts wait.
-  await trx
-    .insertInto('config_module')
-    .values({ module, revision: 0 })
-    .onConflict((conflict) => conflict.column('module').doUpdateSet({ module }))
-    .execute();
+  await lockModule(trx, module);
   const existing = await readSecret(trx, field, keys);
   const secret = existing?.secret ?? randomBytes(field.bytes).toString('hex');
   if (existing === null) {
@@ -244,10 +289,11 @@ async function putValue(
   json: string,
   keys: StoreKeys | null,
 ): Promise<void> {
+  const before = await readRevision(trx, { module, service, key });
   const content = {
     ...encrypt(json, [module, service, key], keys),
     sensitive: sensitive ? (1 as const) : (0 as const),
-    updated_at: new Date().toISOString(),
+    updated_at: new Date(Math.max(Date.now(), before + 1)).toISOString(),
   };
   await trx
     .insertInto('config_value')

@@ -24,6 +24,8 @@ export const PAYLOADS = {
     key: string(),
     service: string(),
     value: anyJson,
+    /** The revision of the value that is replaced, as `config_values` has it. */
+    revision: optional(wholeNumber),
   }),
   contributions_resolve: object({
     operation: literal('contributions_resolve'),

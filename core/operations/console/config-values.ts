@@ -52,6 +52,7 @@ function describeField(field: ConfigField, module: LiveModule, stored: StoredCon
     editable: field.editable === true,
     pending_restart: module.config.isPendingRestart(field, effective),
     redacted,
+    revision: stored.revisions.get(fieldName(field)) ?? 0,
     value_type: field.type,
   };
 }

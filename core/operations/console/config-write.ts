@@ -4,6 +4,7 @@ import { injectable } from '../../injection.js';
 import { explainMismatch } from '../../manifest/config-rules.js';
 import { writesConfig } from '../../manifest/list-opened.js';
 import { fieldName, isSecret, listConfigFields } from '../../modules/config-fields.js';
+import { ConfigConflict } from '../../store/config-values.js';
 import type { Store } from '../../store/store.js';
 import { STORE } from '../injection-tokens.js';
 import { rethrowStoreError } from '../store-error.js';
@@ -32,19 +33,24 @@ export class ConfigWrite implements BridgeOperation<Payload> {
   async execute(payload: Payload, call: BridgeCall): Promise<Buffer> {
     const field = findField(payload, call);
     if (field === null) throw new Error('a declared field was not found');
-    const { service, key, value } = payload;
+    const { service, key, value, revision: expected } = payload;
     const sensitive = isSecret(field);
     const audit = createAuditDraft(call, 'config_write', fieldName(field));
-    const expected = explainMismatch(value, field.type) ?? findUnrepresentable(value);
-    if (expected !== null) {
+    const fail = async (error: HostError) => {
       await this.#store.audit
         .append({ ...audit, outcome: 'failed', value: { json: JSON.stringify(value), sensitive } })
         .catch(rethrowStoreError);
-      throw createValueError(field, expected);
-    }
-    const { json } = await this.#store.config
-      .write({ module: call.module.name, service, key, value, sensitive }, audit)
-      .catch(rethrowStoreError);
+      throw error;
+    };
+    const problem = explainMismatch(value, field.type) ?? findUnrepresentable(value);
+    if (problem !== null) return fail(createValueError(field, problem));
+    const write = { module: call.module.name, service, key, value, sensitive, expected };
+    const stored = await this.#store.config.write(write, audit).catch((error: unknown) => {
+      if (error instanceof ConfigConflict) return null;
+      return rethrowStoreError(error);
+    });
+    if (stored === null) return fail(createConflict(field));
+    const { json } = stored;
     const address = JSON.stringify({ service, key }).slice(0, -1);
     return Buffer.from(`${address},"value":${sensitive ? 'null' : json}}`);
   }
@@ -53,6 +59,14 @@ export class ConfigWrite implements BridgeOperation<Payload> {
 function findField({ service, key }: Payload, { module }: BridgeCall): ConfigField | null {
   const fields = listConfigFields(module.manifest);
   return fields.find((field) => field.service === service && field.key === key) ?? null;
+}
+
+function createConflict(field: ConfigField): HostError {
+  const name = fieldName(field);
+  return new HostError('conflict', `the value of ${name} has changed since it was read`, {
+    errors: [{ field: name, reason: 'another revision' }],
+    nextActions: ['read config_values again, and write with its revision'],
+  });
 }
 
 function createValueError(field: ConfigField, expected: string): HostError {

@@ -68,7 +68,7 @@ describe('config_values', () => {
     const answer = await askValues(setup.host);
     const describe = (index: number, members: object) => {
       const { service, key, type } = FIELDS[index] as ConfigField;
-      const flags = { editable: false, pending_restart: false, redacted: false };
+      const flags = { editable: false, pending_restart: false, redacted: false, revision: 0 };
       return { service, key, ...flags, value_type: type, ...members };
     };
     expect(answer.data).to.deep.equal({

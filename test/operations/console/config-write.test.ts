@@ -145,6 +145,34 @@ describe('config_write', () => {
     });
   }
 
+  it('stores one of two values that replace the same revision, also of a secret', async () => {
+    for (const [key, first, second] of [
+      ['secret', 'the first', 'the second'],
+      ['count', 6, 7],
+    ] as const) {
+      await writeValue(setup.host, 'text', 'of another field');
+      const revision = (await readValues(setup.host))[key]?.revision;
+      const write = (value: unknown, expected: unknown) =>
+        askWrite(setup.host, key, value, 'conf', { revision: expected });
+      const answers = await Promise.all([write(first, revision), write(second, revision)]);
+      expect(answers.map(({ status }) => status).sort(), key).to.deep.equal([200, 409]);
+      const conflict = answers.find(({ status }) => status === 409);
+      if (conflict === undefined) throw new Error('one of them is a conflict');
+      const { code, errors } = expectProblem(conflict.response, 409, 'conflict');
+      expect(code).to.equal('conflict');
+      expect(errors.map(({ field }) => field)).to.deep.equal([`conf/${key}`]);
+      expect((await readAudit()).slice(-2).map(({ outcome }) => outcome)).to.have.members([
+        'ok',
+        'failed',
+      ]);
+      const next = (await readValues(setup.host))[key]?.revision ?? 0;
+      expect(next).to.be.above(revision ?? 0);
+      expect((await write(first, next)).status).to.equal(200);
+      expect((await askWrite(setup.host, key, second)).status).to.equal(200);
+      for (const bad of ['1', 1.5, null]) expect((await write(first, bad)).status).to.equal(400);
+    }
+  });
+
   it('leaves one audit row with the digest of the value', async () => {
     await writeValue(setup.host, 'count', 3);
     const row = (await readAudit()).at(-1);

@@ -50,6 +50,7 @@ interface FieldStatus {
   readonly pending_restart: boolean;
   readonly redacted: boolean;
   readonly value_type: unknown;
+  readonly revision: number;
 }
 
 export function askValues(host: Listening, permission = CONFIG): Promise<BridgeAnswer> {
@@ -69,8 +70,9 @@ export function askWrite(
   key: string,
   value: unknown,
   service = 'conf',
+  more: object = {},
 ): Promise<BridgeAnswer> {
-  const payload = { operation: 'config_write', service, key, value };
+  const payload = { operation: 'config_write', service, key, value, ...more };
   return askBridge(host, { module: 'conf', permission: CONFIG, payload });
 }
 

@@ -45,5 +45,10 @@ export async function runDocumented(command: string, url: string): Promise<strin
 }
 
 function mask(text: string): string {
-  return text.replace(/"(request_id|correlation_id)":"[^"]+"/g, '"$1":"…"');
+  return (
+    text
+      .replace(/"(request_id|correlation_id)":"[^"]+"/g, '"$1":"…"')
+      // Of a stored value: the time of its last write.
+      .replace(/"revision":\d{13}/g, '"revision":1769860800000')
+  );
 }

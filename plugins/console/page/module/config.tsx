@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Answer } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import type { ConfigField, ConfigType, Manifest, ModuleStatus, Problem } from '../types.js';
+import { formatClock } from '../ui/format-time.js';
 import { Card, Empty, Loading, ProblemBox, State } from '../ui/parts.js';
 import { ConfigControl, describeType, toText, toValue } from './config-control.js';
 import type { TabProps } from './tab-props.js';
@@ -14,6 +15,7 @@ interface ConfigValue {
   readonly pending_restart: boolean;
   readonly redacted: boolean;
   readonly value_type: ConfigType;
+  readonly revision: number;
 }
 
 interface ConfigValues {
@@ -57,8 +59,8 @@ export function ConfigTab({ module, manifest }: TabProps) {
             )}
             onRead={() => read(reader)}
             onWrite={(next) => {
-              const { service, key } = value;
-              const payload = { operation: 'config_write', service, key, value: next };
+              const { service, key, revision } = value;
+              const payload = { operation: 'config_write', service, key, value: next, revision };
               return callBridge(module, manifest.config?.write_capability ?? '', payload);
             }}
           />
@@ -128,8 +130,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
       (entry) => entry.service === service && entry.key === key,
     );
     // Only a displayed value may be overwritten.
-    const hasChanged =
-      latestEntry !== undefined && toText(latestEntry.desired_value, type) !== before;
+    const hasChanged = latestEntry !== undefined && latestEntry.revision !== value.revision;
     setOutdated(hasChanged);
     if (hasChanged) return;
     const answer = await onWrite(next);
@@ -218,7 +219,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
       <p class="done" role="status">
         {written !== null && !isChanged && (
           <>
-            Written at <time dateTime={written}>{new Date(written).toLocaleTimeString()}</time>:{' '}
+            Written at <time dateTime={written}>{formatClock(written)}</time>:{' '}
             {redacted ? 'the new value, which is not shown' : <code>{before || 'empty'}</code>}
           </>
         )}

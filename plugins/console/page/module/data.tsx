@@ -3,6 +3,7 @@ import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { query, setQuery } from '../location.js';
 import type { ActionInputField, AdminEntity, Manifest, ModuleStatus, Problem } from '../types.js';
+import { formatTime } from '../ui/format-time.js';
 import { Panel } from '../ui/panel.js';
 import { Card, Empty, formatCount, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
@@ -244,7 +245,7 @@ function formatValue(value: unknown, field?: ActionInputField): string {
   if (value === null || value === undefined) return '–';
   if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {
     const time = new Date(value);
-    return Number.isNaN(time.getTime()) ? String(value) : time.toLocaleString();
+    return Number.isNaN(time.getTime()) ? String(value) : formatTime(time);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'object' ? formatJson(value) : String(value);

@@ -10,6 +10,7 @@ import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
 import type { CallRecord, Problem } from '../types.js';
+import { formatTime } from '../ui/format-time.js';
 import { ListTable, ShownTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
 import { Panel } from '../ui/panel.js';
@@ -31,7 +32,7 @@ const SHORT_ID = 13;
 const STATUS = /^[1-5](?:\d\d|xx)$/;
 
 const CELLS = {
-  at: ({ at }: CallRecord) => <time dateTime={at}>{new Date(at).toLocaleString()}</time>,
+  at: ({ at }: CallRecord) => <time dateTime={at}>{formatTime(at)}</time>,
   module: ({ module, module_named: named }: CallRecord) => module ?? named ?? '–',
   route: (call: CallRecord) => (
     <button type="button" class="link" onClick={() => setQuery({ call: call.request_id })}>
@@ -291,7 +292,7 @@ const FACTS = listCallMembers<CallMemberName>(() => true).filter((name) => !IN_T
 function formatFact(call: CallRecord, name: CallMemberName): string | null {
   const value = call[name] ?? null;
   if (value === null) return null;
-  if (name === 'at') return new Date(call.at).toLocaleString();
+  if (name === 'at') return formatTime(call.at);
   if (ALL_CALL_MEMBERS[name].kind === 'number') return `${Number(value).toFixed(2)} ms`;
   if (typeof value !== 'object') return String(value);
   if (value.length === 0) return null;

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Answer, call } from '../api.js';
 import { pathTo, query, setQuery, targetOf } from '../location.js';
 import type { CallRecord } from '../types.js';
+import { formatTime } from '../ui/format-time.js';
 import {
   Card,
   Empty,
@@ -276,7 +277,7 @@ function Compared({ call }: { call: ComparedCall }) {
     <Card title={`${call.method} ${path}`}>
       <p>
         <Status value={call.status} /> {nameActor(call.actor)} from {call.client ?? 'unknown'} ·{' '}
-        {call.module ?? call.module_named ?? 'no module'} · {new Date(call.at).toLocaleString()}
+        {call.module ?? call.module_named ?? 'no module'} · {formatTime(call.at)}
       </p>
       <p class="fine">
         {call.detail ?? call.failure ?? 'not rejected'}

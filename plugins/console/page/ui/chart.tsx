@@ -1,4 +1,5 @@
 import type { Sample } from '../types.js';
+import { formatClock } from './format-time.js';
 import { Empty } from './parts.js';
 
 /** The size of the drawing, which is stretched to the available width. */
@@ -131,7 +132,7 @@ export function RateCharts({ samples }: { samples: readonly Sample[] }) {
           <tbody>
             {sumByMinute(samples).map(({ at, calls, failed }) => (
               <tr key={at}>
-                <td>{new Date(at).toLocaleTimeString()}</td>
+                <td>{formatClock(at)}</td>
                 <td class="number">{calls.toLocaleString('en')}</td>
                 <td class="number">{failed.toLocaleString('en')}</td>
               </tr>

@@ -4,6 +4,7 @@ import { type Answer, get } from '../api.js';
 import { epoch } from '../live.js';
 import { pathToDecision, query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
+import { formatTime } from './format-time.js';
 
 /**
  * The heading of a page. It gets the focus when the page opens, so that a screen reader announces
@@ -161,7 +162,7 @@ export function formatCount(count: number, noun: string): string {
 export function RelativeTime({ at }: { at: string }) {
   const time = new Date(at);
   return (
-    <time dateTime={at} title={time.toLocaleString()}>
+    <time dateTime={at} title={formatTime(time)}>
       {formatAge(Date.now() - time.getTime())}
     </time>
   );
