@@ -8,13 +8,13 @@ import { ActorCache } from './actor-cache.js';
 import type { CallerCredentials } from './caller-credentials.js';
 import type { Rejected } from './checked-authenticator.js';
 import { Introspection } from './introspection.js';
-import { openIssuerKeys } from './issuer-keys.js';
 import {
   findTokenEndpoints,
   type IssuerConfig,
   type IssuersFile,
   parseIssuersFile,
 } from './issuers-file.js';
+import { openIssuerKeys } from './keys/issuer-keys.js';
 import { RejectedToken } from './rejected-token.js';
 import { createRejectionLog, type RejectionLog } from './rejection-log.js';
 import { type Issuer, readJwtParts, verifyJwt } from './verify-jwt.js';

@@ -4,8 +4,8 @@ import { createExchangeSender, tryExchange } from './send-exchanged.js';
 import { type Sender, type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
 import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
-import { TokenEndpoint } from './token-endpoint.js';
-import { TokenSource } from './token-source.js';
+import { TokenEndpoint } from './tokens/token-endpoint.js';
+import { TokenSource } from './tokens/token-source.js';
 
 /**
  * Sends requests with the credentials of the config.

@@ -8,8 +8,8 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { QueueFull, Semaphore } from '../../core/contract/semaphore.js';
-import type { IssuedToken } from './token-endpoint.js';
-import { createTokenFailure, TokenRejected } from './token-failure.js';
+import type { IssuedToken } from './tokens/token-endpoint.js';
+import { createTokenFailure, TokenRejected } from './tokens/token-failure.js';
 import {
   type AccessToken,
   DROP_INTERVAL_MS,
@@ -17,7 +17,7 @@ import {
   renewalOf,
   type TokenPause,
   type Tokens,
-} from './token-source.js';
+} from './tokens/token-source.js';
 
 /** The maximum number of tokens of all modules: about 20 MB. */
 const MAX_TOKENS = 10_000;

@@ -5,9 +5,9 @@ import { createRejection, ExchangedTokens, rejectsToken } from './exchanged-toke
 import type { ExchangeConfig } from './oauth2-config.js';
 import { type Sender, sendPlain } from './send-request.js';
 import { sendWithToken } from './send-with-token.js';
-import { isSameUrl, TokenEndpoint } from './token-endpoint.js';
-import { TokenRejected } from './token-failure.js';
-import { TokenSource } from './token-source.js';
+import { isSameUrl, TokenEndpoint } from './tokens/token-endpoint.js';
+import { TokenRejected } from './tokens/token-failure.js';
+import { TokenSource } from './tokens/token-source.js';
 
 const TIMEOUT_SECONDS = 5;
 const MAX_RESPONSE_BYTES = 256 * 1_024;

@@ -8,7 +8,7 @@ import {
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { type EndpointRequest, type SendRequest, sendWithHeader } from './send-request.js';
-import type { AccessToken, Tokens } from './token-source.js';
+import type { AccessToken, Tokens } from './tokens/token-source.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
 /**

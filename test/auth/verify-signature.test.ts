@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createLocalJWKSet } from 'jose';
-import { verifySignature } from '../../core/auth/verify-signature.js';
+import { verifySignature } from '../../core/auth/keys/verify-signature.js';
 import { createSigningKey, type SigningKey, signToken } from '../support/fake-issuer.js';
 
 describe('the signature of a token', () => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import type { JWK } from 'jose';
-import { findKeyWeakness } from '../../core/auth/weak-keys.js';
+import { findKeyWeakness } from '../../core/auth/keys/weak-keys.js';
 import { readOutside } from '../support/outside.js';
 
 interface KeyCase {

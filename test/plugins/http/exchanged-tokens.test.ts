@@ -7,9 +7,9 @@ import {
   Secret,
 } from '../../../core/contract/index.js';
 import { ExchangedTokens } from '../../../plugins/http/exchanged-tokens.js';
-import type { IssuedToken } from '../../../plugins/http/token-endpoint.js';
-import { TokenRejected } from '../../../plugins/http/token-failure.js';
-import type { Tokens } from '../../../plugins/http/token-source.js';
+import type { IssuedToken } from '../../../plugins/http/tokens/token-endpoint.js';
+import { TokenRejected } from '../../../plugins/http/tokens/token-failure.js';
+import type { Tokens } from '../../../plugins/http/tokens/token-source.js';
 import { createRecordedLog } from '../../support/auth/recorded-log.js';
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ProviderFailure, Secret } from '../../../core/contract/index.js';
-import type { IssuedToken } from '../../../plugins/http/token-endpoint.js';
-import { type AccessToken, TokenSource } from '../../../plugins/http/token-source.js';
+import type { IssuedToken } from '../../../plugins/http/tokens/token-endpoint.js';
+import { type AccessToken, TokenSource } from '../../../plugins/http/tokens/token-source.js';
 import { createRecordedLog } from '../../support/auth/recorded-log.js';
 
 const SECOND = 1_000;

@@ -1,4 +1,4 @@
-import type { Cancellation, Log, ProviderFailure, Secret } from '../../core/contract/index.js';
+import type { Cancellation, Log, ProviderFailure, Secret } from '../../../core/contract/index.js';
 import type { IssuedToken } from './token-endpoint.js';
 
 /**

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose';
-import type { Log } from '../contract/index.js';
-import { createFileDiagnostic, InvalidFile } from '../document/diagnostic.js';
-import { openReloadedFile } from '../watch/reloaded-file.js';
-import { IssuerError, requestIssuer } from './issuer-request.js';
-import { ISSUER_DEFAULTS, type JwksSource } from './issuers-file.js';
-import { parsePlainJson } from './strict-json.js';
+import type { Log } from '../../contract/index.js';
+import { createFileDiagnostic, InvalidFile } from '../../document/diagnostic.js';
+import { openReloadedFile } from '../../watch/reloaded-file.js';
+import { IssuerError, requestIssuer } from '../issuer-request.js';
+import { ISSUER_DEFAULTS, type JwksSource } from '../issuers-file.js';
+import { parsePlainJson } from '../strict-json.js';
 import { verifySignature } from './verify-signature.js';
 import { findKeyWeakness } from './weak-keys.js';
 

@@ -1,8 +1,12 @@
 import type { CustomFetchOptions } from 'openid-client';
-import { isProviderFailure, type ProviderFailure, type Secret } from '../../core/contract/index.js';
-import { createTransportFailure } from '../shared/failures.js';
-import { createIssuerFetch, ResponseTooLong } from '../shared/issuer-fetch.js';
-import { isProtected } from '../shared/loopback.js';
+import {
+  isProviderFailure,
+  type ProviderFailure,
+  type Secret,
+} from '../../../core/contract/index.js';
+import { createTransportFailure } from '../../shared/failures.js';
+import { createIssuerFetch, ResponseTooLong } from '../../shared/issuer-fetch.js';
+import { isProtected } from '../../shared/loopback.js';
 import { parseMembers, readTokenAnswer } from './token-answer.js';
 import { createTokenFailure, TokenRejected } from './token-failure.js';
 
