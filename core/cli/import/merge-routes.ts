@@ -104,11 +104,19 @@ function unite(
 
 /** A schema that accepts what any of them accepts; a missing one accepts everything. */
 function uniteSchemas(schemas: readonly (JsonObject | undefined)[]): JsonObject | undefined {
-  const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  // What was united before stays flat: an operation may be one of hundreds.
+  const all = schemas.flatMap((schema) => (isUnion(schema) ? schema.anyOf : [schema]));
+  const distinct = new Map(all.map((schema) => [JSON.stringify(schema), schema]));
   const [first] = distinct.values();
   if (distinct.size <= 1) return first;
   const alternatives = [...distinct.values()].filter(isObject);
   return alternatives.length < distinct.size ? undefined : { anyOf: alternatives };
+}
+
+function isUnion(
+  schema: JsonObject | undefined,
+): schema is { readonly anyOf: readonly (JsonObject | undefined)[] } {
+  return Object.keys(schema ?? {}).join() === 'anyOf' && Array.isArray(schema?.['anyOf']);
 }
 
 /** A parameter that differs is not checked: the host reads it by one type. */

@@ -80,6 +80,16 @@ describe('imported operations whose paths have one shape', () => {
     ]);
   });
 
+  it('stay flat, however many there are', () => {
+    const all = Array.from({ length: 200 }, (_, n) => {
+      return [`/#${n}`, { post: jsonBody({ type: 'object', required: [`m${n}`] }) }] as const;
+    });
+    const { routes } = convertAll(Object.fromEntries(all));
+    const { anyOf } = routes[0]?.operation?.input_schema ?? {};
+    expect(anyOf).to.have.length(200);
+    expect(routes).to.have.length(1);
+  });
+
   it('carry bytes where one of them does', () => {
     const bytes = { content: { 'image/png': {} } };
     const { routes } = convertAll({
