@@ -3,8 +3,8 @@ import { asList, asText, type JsonObject } from '../json-value.js';
 import { convertRequestBody, convertResponses, listTypes } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
 import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
-import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import type { OpenApiDocument } from './openapi-document.js';
+import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 

@@ -1,10 +1,15 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { convertDiscriminator } from './convert-discriminator.js';
-import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './looks-like-schema.js';
 import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
 import { followAny, type OpenApiDocument } from './openapi-document.js';
-import { DROPPED_DEFINITIONS, formOfSchemas, KEPT_KEYWORDS } from './schema-keywords.js';
+import {
+  DROPPED_DEFINITIONS,
+  formOfSchemas,
+  KEPT_KEYWORDS,
+  LOOKS_LIKE_SCHEMA,
+  looksLikeSchema,
+} from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 

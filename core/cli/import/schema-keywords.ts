@@ -67,3 +67,16 @@ export function stripAnnotations(schema: JsonObject): JsonObject {
   }
   return stripped;
 }
+
+/** Keywords that have a meaning anywhere in a document. */
+const ANYWHERE = new Set(['$anchor', '$dynamicAnchor', '$id', '$ref', '$schema']);
+
+export const LOOKS_LIKE_SCHEMA = 'tools read its members, such as $id, as keywords';
+
+/** Whether validators of OpenAPI documents would treat an example as a schema. */
+export function looksLikeSchema(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => {
+    return ANYWHERE.has(name) || looksLikeSchema(member);
+  });
+}
