@@ -130,6 +130,8 @@ export interface RouteOperation {
    * Ranges, and types that browsers show as pages, are rejected.
    */
   readonly stream_types?: readonly string[];
+  /** The provider answers with the stream or with JSON, whichever the caller accepts. Default false. */
+  readonly stream_optional?: boolean;
   /** The cache for responses of a GET. Default: none. */
   readonly cache?: RouteCache;
   /**

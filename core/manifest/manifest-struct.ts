@@ -148,6 +148,11 @@ const operation = object({
   stream_types: optionally(mediaTypes, {
     description: `Media types of the provider that count as this stream; no ranges, and none that browsers show as a page. Default: ${describeDefaults()}.`,
   }),
+  stream_optional: optionally(boolean(), {
+    default: false,
+    description:
+      'Whether the provider may answer with JSON instead of the stream. output_schema is that of the JSON.',
+  }),
   danger_level: optionally(dangerLevel, {
     description:
       'How much harm a call can do. Default: low for GET, medium for POST, PUT and PATCH, high for DELETE.',

@@ -95,14 +95,19 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
     return [{ rule: 'stream-and-body', message, hint, path, at: 'key' }];
   };
   if (operation.stream === undefined) {
-    return violate('stream_types', 'only a stream has it', 'write stream: sse, or remove it');
+    return (['stream_types', 'stream_optional'] as const).flatMap((name) =>
+      violate(name, 'only a stream has it', 'write stream: sse, or remove it'),
+    );
   }
   if (isWebSocket(route)) return [];
   const rest = 'a stream of events is neither bytes nor one JSON value';
+  // A stream is never kept, but a reader would expect that the JSON beside it is.
+  const others =
+    operation.stream_optional === true
+      ? (['response', 'cache'] as const)
+      : (['response', 'output_schema'] as const);
   return [
-    ...(['response', 'output_schema'] as const).flatMap((name) =>
-      violate(name, rest, `remove it, or stream: ${operation.stream}`),
-    ),
+    ...others.flatMap((name) => violate(name, rest, `remove it, or stream: ${operation.stream}`)),
     ...validateStreamTypes(route, index),
   ];
 }
@@ -130,6 +135,7 @@ const OF_BODIES = [
   'cache',
   'response',
   'stream_types',
+  'stream_optional',
   'input_schema',
   'output_schema',
   'body',

@@ -13,13 +13,16 @@ export interface StreamRules {
   readonly mediaType: string;
   /** Media types of the provider. */
   readonly types: readonly string[];
+  /** Whether the response may be JSON as well. */
+  readonly isOptional: boolean;
 }
 
 /** Returns `null` for a route with a single body, and for a WebSocket. */
-export function streamRulesOf({ stream, stream_types }: RouteOperation = {}): StreamRules | null {
+export function streamRulesOf(operation: RouteOperation = {}): StreamRules | null {
+  const { stream, stream_types, stream_optional: isOptional = false } = operation;
   if (stream === undefined || stream === 'websocket') return null;
   const [mediaType] = STREAM_TYPES[stream];
-  return { form: stream, mediaType, types: stream_types ?? STREAM_TYPES[stream] };
+  return { form: stream, mediaType, types: stream_types ?? STREAM_TYPES[stream], isOptional };
 }
 
 export function isWebSocket({ operation }: Pick<ManifestRoute, 'operation'>): boolean {

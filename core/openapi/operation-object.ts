@@ -144,7 +144,7 @@ function writeData(
 ): string {
   const { responseBytes, stream, isWebSocket } = route.value;
   if (isWebSocket) return WEB_SOCKET;
-  if (stream !== null) return writeStream(module, stream);
+  if (stream !== null && !stream.isOptional) return writeStream(module, stream);
   if (responseBytes !== null) return writeBytes(module, responseBytes);
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
   const data = writeSchema(output, 'output');
@@ -152,12 +152,15 @@ function writeData(
   const exampleText = writeExamples(examples, (example) =>
     hasEnvelope ? showEnvelope(module, route, example) : example.output,
   );
+  const upgrade = stream === null ? '' : `,"426":${UPGRADE}`;
   if (module.descriptor.responses.mode === 'raw') {
-    const response = `{"description":"The provider's response",${headers}${content(`${data}${exampleText}`)}}`;
-    return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}`;
+    const types = content(`${data}${exampleText}`, stream?.types);
+    const response = `{"description":"The provider's response",${headers}${types}}`;
+    return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}${upgrade}`;
   }
   const schema = hasEnvelope ? writeEnvelope(module, route, data) : data;
-  return `"200":{"description":"The provider's data",${headers}${content(`${schema}${exampleText}`)}}`;
+  const types = content(`${schema}${exampleText}`, stream === null ? [] : [stream.mediaType]);
+  return `"200":{"description":"The provider's data",${headers}${types}}${upgrade}`;
 }
 
 /** Adds the responses of byte routes: a range, and those for HTTP/1.0 and an invalid range. */
@@ -195,8 +198,12 @@ function writeProblem(name: string): string {
   return `{"description":"A Problem","content":{${media}}}`;
 }
 
-function content(schema: string): string {
-  return `"content":{"application/json":{"schema":${schema}}}`;
+/** @param streams the media types of a stream that may come instead of JSON */
+function content(schema: string, streams: readonly string[] = []): string {
+  const others = streams
+    .filter((type) => type !== JSON_TYPE)
+    .map((type) => `,${jsonText(type)}:{}`);
+  return `"content":{"application/json":{"schema":${schema}}${others.join('')}}`;
 }
 
 const ANY = `{"description":"The provider's own response",${content('{}')}}`;

@@ -67,6 +67,7 @@ function createBody(
 ) {
   const headers: Record<string, string> = {};
   if (route.operation?.idempotency === 'requires_key') headers['idempotency-key'] = randomUUID();
+  if (route.operation?.stream_optional === true) headers['accept'] = JSON_TYPE;
   if (body === undefined) return { headers };
   const [{ isText }, value] = body;
   if (isText !== true) {

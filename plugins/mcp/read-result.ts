@@ -10,6 +10,12 @@ import {
 import { isRead } from './tool-source.js';
 
 const MIN_ERROR_STATUS = 400;
+const JSON_TYPE = /^application\/(?:[^;]+\+)?json\b/i;
+const STREAMED = {
+  code: 'provider_error',
+  detail: 'the service answered with a stream of events, which no tool returns',
+  next_actions: ['choose a response that is no stream, if an argument decides it'],
+};
 /** The status of a call that no person has approved. */
 const ACCEPTED = 202;
 const BEFORE_DATA = Buffer.from('},"data":');
@@ -31,6 +37,12 @@ export async function readResult(
   const { operation } = entry;
   const { kind, response: mode, maxResultBytes } = operation;
   const { status } = response;
+  const type = response.headers.get('content-type');
+  const isJson = mode === 'bytes' || type === null || JSON_TYPE.test(type);
+  if (status < MIN_ERROR_STATUS && !isJson) {
+    await response.body?.cancel();
+    return createProblemResult({ ...STREAMED, request_id: requestId });
+  }
   const { bytes, length } = await readBounded(response, maxResultBytes + MAX_HOST_BYTES);
   const isOfHost = response.headers.get('modgate-origin') === 'host';
   const isFailed = status >= MIN_ERROR_STATUS;

@@ -46,6 +46,15 @@ describe('routes of events', () => {
     expect(diagnostic?.hint).to.equal('remove it, or stream: sse');
   });
 
+  it('may be optional, beside JSON with a schema that is not kept', () => {
+    const optional = { stream: 'sse', stream_optional: true };
+    expect(rulesOf({ ...optional, output_schema: {} })).to.deep.equal([]);
+    expect(rulesOf({ ...optional, response: 'bytes' })).to.deep.equal(['stream-and-body']);
+    expect(rulesOf({ ...optional, cache: { ttl_ms: 1000 } })).to.include('stream-and-body');
+    expect(rulesOf({ stream_optional: true })).to.deep.equal(['stream-and-body']);
+    expect(rulesOf({ ...optional, stream: 'websocket' })).to.include('websocket');
+  });
+
   it('list no range, and no type that browsers show as a page', () => {
     for (const type of ['*/*', 'text/*', 'Text/HTML', 'image/svg+xml', 'multipart/mixed']) {
       const operation = { stream: 'sse', stream_types: ['text/event-stream', type] };

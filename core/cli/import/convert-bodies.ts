@@ -19,7 +19,10 @@ interface ConvertedBody {
 
 interface ConvertedResponse {
   /** Members of the operation that describe a response without JSON. */
-  readonly form: Pick<DraftOperation, 'response' | 'response_types' | 'stream' | 'stream_types'>;
+  readonly form: Pick<
+    DraftOperation,
+    'response' | 'response_types' | 'stream' | 'stream_types' | 'stream_optional'
+  >;
   readonly schema: JsonObject | null;
   readonly examples: ReadonlyMap<string, unknown>;
 }
@@ -121,11 +124,13 @@ export function convertResponses(
     listOtherTypes('response', unlike, context);
     return { form, schema: null, examples: new Map() };
   }
-  listOtherTypes('response', others, context);
+  const streamed = others.some(({ form }) => form !== null) ? convertForm(others) : null;
+  const unlike = others.filter(({ form }) => form === null || form !== streamed?.stream);
+  listOtherTypes('response', unlike, context);
   // Only some statuses exclude a body: of others the document says nothing.
   const withoutBody = empty.map(([status]) => (/^20[45]$/.test(status) ? NULL : undefined));
   return {
-    form: {},
+    form: streamed === null ? {} : { ...streamed, stream_optional: true },
     schema: convertAlternatives([...json.map(readSchema), ...withoutBody], 'output', context),
     examples: readExamples(json, context),
   };
@@ -244,12 +249,8 @@ function listOtherTypes(
   types: readonly OtherType[],
   { report }: OperationContext,
 ): void {
-  for (const { type, form } of types) {
-    const reason =
-      subject === 'response' && form !== null
-        ? 'write stream beside the other types, which it can carry in raw mode'
-        : 'a route carries JSON or bytes, not both';
-    report(`${subject} as ${type}`, reason);
+  for (const { type } of types) {
+    report(`${subject} as ${type}`, 'a route carries JSON or bytes, not both');
   }
 }
 

@@ -42,6 +42,7 @@ export interface DraftOperation {
   response_types?: string[];
   stream?: StreamForm;
   stream_types?: string[];
+  stream_optional?: true;
   encoded?: string[];
   query_schema?: JsonObject;
   input_schema?: JsonObject;

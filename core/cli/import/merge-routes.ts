@@ -1,5 +1,7 @@
+import type { StreamForm } from '../../contract/index.js';
 import { defaultBodyRule } from '../../manifest/body-rule.js';
 import { shapeOf } from '../../manifest/route-rules.js';
+import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
 import { SHARED_ROUTE, type UnmappedParts } from './unmapped.js';
@@ -77,21 +79,27 @@ function mergeBodies(first: DraftRoute, second: DraftRoute): DraftOperation {
   return { ...(!isDefault && { body }), ...(schema !== undefined && { input_schema: schema }) };
 }
 
-/** A response of one kind stays so. Bytes carry responses of several kinds. */
+/** A stream may stand beside JSON; bytes carry responses of other kinds. */
 function mergeResponses(a: DraftOperation, b: DraftOperation): DraftOperation {
-  if (a.response !== b.response || a.stream !== b.stream) return { response: 'bytes' };
-  const { response, stream } = a;
-  const schema = uniteSchemas([a.output_schema, b.output_schema]);
+  const streamed = [a, b].filter(({ stream }) => stream !== undefined);
+  const [stream, ...others] = new Set(streamed.map((one) => one.stream));
+  if (a.response !== b.response || others.length > 0) return { response: 'bytes' };
+  const ofJson = [a, b].filter((one) => one.stream === undefined || one.stream_optional === true);
+  const schema = uniteSchemas(ofJson.map((one) => one.output_schema));
   const types = unite(a.response_types, b.response_types);
-  const streamed =
-    a.stream_types || b.stream_types ? unite(a.stream_types, b.stream_types) : undefined;
   return {
-    ...(response !== undefined && { response }),
+    ...(a.response !== undefined && { response: a.response }),
     ...(types !== undefined && { response_types: types }),
-    ...(stream !== undefined && { stream }),
-    ...(streamed !== undefined && { stream_types: streamed }),
+    ...(stream !== undefined && { stream, ...mergeStreams(stream, streamed) }),
+    ...(stream !== undefined && ofJson.length > 0 && { stream_optional: true }),
     ...(schema !== undefined && { output_schema: schema }),
   };
+}
+
+function mergeStreams(stream: StreamForm, streamed: readonly DraftOperation[]) {
+  if (stream === 'websocket' || streamed.every((one) => one.stream_types === undefined)) return {};
+  const types = streamed.flatMap((one) => one.stream_types ?? STREAM_TYPES[stream]);
+  return { stream_types: [...new Set(types)] };
 }
 
 /** Without a list, all types are accepted. */

@@ -102,12 +102,12 @@ function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boo
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
 /**
- * Agents read text: streams and WebSockets are excluded, and byte responses are allowed only for
- * listed text types.
+ * Agents read text: WebSockets and streams are excluded, unless these are optional, and byte
+ * responses are allowed only for listed text types.
  */
 function isOfText({ stream, isWebSocket, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (
-    stream === null &&
+    (stream === null || stream.isOptional) &&
     !isWebSocket &&
     [bodyBytes, responseBytes].every(
       (rules) => rules === null || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,

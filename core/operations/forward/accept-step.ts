@@ -18,7 +18,7 @@ export const acceptStep: CallStep = {
   explain({ matched: { match }, request }) {
     const { mediaType = '' } = match.value.stream ?? {};
     const report = decide(() => assertAsksForStream(match.value, request.method, mediaType), '');
-    if (report.outcome === 'fail') return report;
+    if (report.outcome === 'fail' || match.value.stream?.isOptional) return report;
     return unknown(`the route streams events: without accept: ${mediaType} it is 406`);
   },
 };
@@ -32,7 +32,7 @@ function assertAsksForStream(route: LiveRoute, method: string, accept: string | 
       nextActions: [`send ${route.method} with accept: ${stream.mediaType}`],
     });
   }
-  if (namesMediaType(accept, stream.mediaType)) return;
+  if (stream.isOptional || namesMediaType(accept, stream.mediaType)) return;
   throw new HostError('not_acceptable', 'the route answers with a stream of events', {
     errors: [{ field: 'accept', reason: `expected ${stream.mediaType}` }],
     nextActions: [`send accept: ${stream.mediaType}`],

@@ -217,8 +217,8 @@ function assertSupportedRoute(matched: MatchedRoute): void {
 }
 
 /**
- * Returns `null` without a stream, and in raw mode, in which the response decides whether it is a
- * stream of events.
+ * Returns `null` without a stream, and where the response decides whether it is a stream of events:
+ * in raw mode, and for an optional stream.
  * @throws HostError 429, 502.
  */
 function admit(call: RouteCall): OpenStream | null {
@@ -226,5 +226,5 @@ function admit(call: RouteCall): OpenStream | null {
   const { stream, isWebSocket } = match.value;
   if (isWebSocket) return admitStream(call, 'websocket');
   const isRaw = module.descriptor.responses.mode === 'raw';
-  return stream === null || isRaw ? null : admitStream(call, stream.form);
+  return stream === null || isRaw || stream.isOptional ? null : admitStream(call, stream.form);
 }

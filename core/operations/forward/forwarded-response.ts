@@ -63,15 +63,15 @@ export function createResponseReader(
   const called = module.descriptor.forward_client ? findCalledAddress(request, target) : null;
   const { read, expose } = findReader(module, credentialHeaders, target, called);
   if (responseBytes !== null) return createByteReader(matched, request, read, expose);
-  if (stream !== null) return createStreamReader(matched, request, read, expose);
-  if (holdBytesOf(matched, request) !== null) return createJsonReader(matched, read, expose);
-  if (!schemas?.output) return read;
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
-  return (outcome, source, operation) => {
+  const readChecked: ReadResponse = (outcome, source, operation) => {
     const response = read(outcome, source, operation);
-    const checked = enforceOutput(schemas, outcome, isEnveloped, request);
-    return checked === undefined ? response : checked.then(() => response);
+    const checked = schemas?.output && enforceOutput(schemas, outcome, isEnveloped, request);
+    return checked ? checked.then(() => response) : response;
   };
+  if (stream !== null) return createStreamReader(matched, request, readChecked, expose);
+  if (holdBytesOf(matched, request) !== null) return createJsonReader(matched, read, expose);
+  return schemas?.output ? readChecked : read;
 }
 
 /**

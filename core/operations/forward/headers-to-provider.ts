@@ -62,7 +62,7 @@ export interface ProviderHeaderInput {
   /** Whether the body is bytes. */
   readonly sendsBytes: boolean;
   /** The response that the caller accepts; `null` for JSON. */
-  readonly wanted: 'bytes' | 'events' | null;
+  readonly wanted: WantedContent | null;
   /** The headers of `forward_client`; empty without it. */
   readonly clientHeaders: Readonly<Record<string, string>>;
   /**
@@ -72,12 +72,22 @@ export interface ProviderHeaderInput {
   readonly isRaw: boolean;
 }
 
+interface WantedContent {
+  /** The `accept` of a caller that sends none. */
+  readonly accept: string;
+  /** The headers of the caller that are forwarded. */
+  readonly headers: readonly string[];
+}
+
 export function acceptedContentOf({
   responseBytes,
   stream,
 }: Pick<LiveRoute, 'responseBytes' | 'stream'>): ProviderHeaderInput['wanted'] {
-  if (stream !== null) return 'events';
-  return responseBytes === null ? null : 'bytes';
+  if (stream !== null) {
+    const either = `${JSON_TYPE}, ${stream.mediaType};q=0.5`;
+    return { accept: stream.isOptional ? either : ANY, headers: EVENT_REQUEST_HEADERS };
+  }
+  return responseBytes === null ? null : { accept: ANY, headers: BYTE_REQUEST_HEADERS };
 }
 
 /**
@@ -107,9 +117,8 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   }
   if (input.sendsBytes) for (const name of BYTE_BODY_HEADERS) pass(name);
   if (input.wanted !== null) {
-    headers['accept'] = ANY;
-    for (const name of input.wanted === 'bytes' ? BYTE_REQUEST_HEADERS : EVENT_REQUEST_HEADERS)
-      pass(name);
+    headers['accept'] = input.wanted.accept;
+    for (const name of input.wanted.headers) pass(name);
   }
   for (const name of input.forwardHeaders) pass(name);
   if (input.isClientTrace && isValidTracestate(request.headers.get('tracestate') ?? '')) {

@@ -33,7 +33,7 @@ export interface ForwardedEvents {
 
 /**
  * Creates a reader for routes with a stream of events. In envelope mode only such a stream is a
- * success; in raw mode the provider decides.
+ * success, unless it is optional; in raw mode the provider decides.
  * @param readOther reads a response other than a stream
  * @param expose `null` if the descriptor exposes no headers
  */
@@ -47,13 +47,14 @@ export function createStreamReader<Other>(
   const { limits, responses } = module.descriptor;
   const { stream: rules } = match.value;
   const isRaw = responses.mode === 'raw';
+  const mayBeJson = isRaw || rules?.isOptional === true;
   const readJson = createJsonReader(matched, readOther, expose);
   return async (outcome, endpoint, operation) => {
     const { status, headers, pieces, stream: source } = outcome;
     const { 'content-type': type } = headers;
     const isListed = rules !== null && isListedType(type, rules.types);
     const isSuccess = status >= 200 && status < 300 && method !== 'HEAD';
-    const isEmpty = !isRaw && BODILESS.has(status);
+    const isEmpty = !mayBeJson && BODILESS.has(status);
     if (rules !== null && isSuccess && (isListed || isEmpty)) {
       assertPlain(outcome);
       return {
@@ -69,7 +70,7 @@ export function createStreamReader<Other>(
     }
     if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS) throw createRedirectFailure(outcome);
     const foreign = findForeignHeader(headers);
-    if (isSuccess && (!isRaw || (source !== null && foreign !== null))) {
+    if (isSuccess && (!mayBeJson || (source !== null && foreign !== null))) {
       const detail = foreign ?? describeContentType(type);
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
     }

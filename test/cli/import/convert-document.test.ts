@@ -241,9 +241,10 @@ describe('an imported OpenAPI document', () => {
     const mixed = answer('text/event-stream', 'text/plain');
     expect(mixed.route?.operation).to.deep.equal({ stream: 'sse' });
     expect(mixed.listed.join()).to.include('response as text/plain');
-    const chat = answer('application/json', 'text/event-stream');
-    expect(chat.route?.operation).to.equal(undefined);
-    expect(chat.listed.join()).to.include('response as text/event-stream: write stream');
+    const chat = answer('application/json', 'text/event-stream', 'text/plain');
+    expect(chat.route?.operation).to.deep.equal({ stream: 'sse', stream_optional: true });
+    expect(chat.listed).to.have.length(1);
+    expect(chat.listed.join()).to.include('response as text/plain');
   });
 
   it('opens WebSockets where the only success of a GET is a 101', () => {

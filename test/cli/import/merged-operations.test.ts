@@ -111,6 +111,17 @@ describe('imported operations whose paths have one shape', () => {
     ]);
   });
 
+  it('stream where one of them does, beside the JSON of another', () => {
+    const events = { 200: { content: { 'text/event-stream': {} } } };
+    const { routes } = convertAll({
+      '/{a}': { get: jsonResponse({ type: 'string' }) },
+      '/{b}': { get: { responses: events } },
+    });
+    expect(routes.map(({ operation }) => operation)).to.deep.equal([
+      { stream: 'sse', stream_optional: true, output_schema: { type: 'string' } },
+    ]);
+  });
+
   it('accept any value where one of them has no schema', () => {
     const { routes } = convertAll({
       '/{a}': { put: { ...jsonBody({ type: 'string' }), ...jsonResponse({ type: 'string' }) } },
