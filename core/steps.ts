@@ -130,7 +130,7 @@ export const STEP_GUIDES = {
       `call less often, or raise the limit${describeErrors(call)} (rate in the descriptor, --actor-rate of the host)`,
   },
   query: {
-    checks: 'the query of a host route or of a query schema',
+    checks: 'the query of a host route, or query and path of a schema',
     change: (call) => `correct the query${describeErrors(call)}`,
   },
   'idempotency-key': {

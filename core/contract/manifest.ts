@@ -150,6 +150,8 @@ export interface RouteOperation {
   readonly output_schema?: JsonSchema | null;
   /** Constrains an object with the query parameters; arrays are repeated parameters. */
   readonly query_schema?: SchemaObject | null;
+  /** Constrains an object with the parameters of the path, whose values are read as those of a query. */
+  readonly path_params_schema?: SchemaObject | null;
   /** Example calls for readers. `modgate check` validates them against the schemas. */
   readonly examples?: readonly RouteExample[];
 }

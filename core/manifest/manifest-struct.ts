@@ -171,6 +171,10 @@ const operation = object({
     description:
       'JSON Schema of an object whose properties are the query parameters; arrays are repeated parameters.',
   }),
+  path_params_schema: optionally(querySchema, {
+    description:
+      'JSON Schema of an object whose properties are the parameters of the path; a rest parameter is one text.',
+  }),
   examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
 });
 

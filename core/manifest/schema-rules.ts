@@ -1,4 +1,4 @@
-import type { Manifest, RouteOperation } from '../contract/index.js';
+import type { Manifest, ManifestRoute, RouteOperation } from '../contract/index.js';
 import type { Path, Violation } from '../document/diagnostic.js';
 import { Alternatives } from '../schema/alternatives.js';
 import { hasUnreadableType } from '../schema/query-schema.js';
@@ -6,7 +6,15 @@ import { SchemaRules } from '../schema/schema-rules.js';
 import { isSchemaObject, listSubschemas } from '../schema/subschema-keywords.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
-export const SCHEMA_KEYS = ['input_schema', 'output_schema', 'query_schema'] as const;
+export const SCHEMA_KEYS = [
+  'input_schema',
+  'output_schema',
+  'query_schema',
+  'path_params_schema',
+] as const;
+
+/** The schemas of objects whose members are texts of a request. */
+const TEXT_KEYS = ['query_schema', 'path_params_schema'] as const;
 
 /** Validates the shared schemas, those of routes, and the names of their examples. */
 export function validateSchemas({
@@ -14,12 +22,14 @@ export function validateSchemas({
   http_routes = [],
 }: Partial<Manifest>): Violation[] {
   const rules = new SchemaRules(schemas);
-  const ofRoutes = http_routes.flatMap(({ operation }, index) => {
+  const ofRoutes = http_routes.flatMap((route, index) => {
+    const { operation } = route;
     if (operation === undefined) return [];
     const path = ['http_routes', index, 'operation'];
     return [
       ...SCHEMA_KEYS.flatMap((key) => validateSchema(operation, key, path, rules)),
-      ...validateQuery(operation, path),
+      ...TEXT_KEYS.flatMap((key) => validateTexts(operation, key, path)),
+      ...validatePathNames(route, path),
       ...findDuplicates(operation.examples ?? [], [...path, 'examples'], nameOf, 'name'),
     ];
   });
@@ -45,11 +55,30 @@ function validateSchema(
   return rules.find(schema).map(toViolation(...path, key));
 }
 
-function validateQuery({ query_schema: schema }: RouteOperation, path: Path): Violation[] {
-  const type = schema?.['type'];
+function validateTexts(
+  operation: RouteOperation,
+  key: (typeof TEXT_KEYS)[number],
+  path: Path,
+): Violation[] {
+  const type = operation[key]?.['type'];
   if (type === undefined || type === 'object') return [];
-  const place = [...path, 'query_schema', 'type'];
-  return [violationAt(place, 'invalid-schema', 'must be object, since a query has names')];
+  const message = `must be object, since a ${key === 'query_schema' ? 'query' : 'path'} has names`;
+  return [violationAt([...path, key, 'type'], 'invalid-schema', message)];
+}
+
+/** Rejects properties that no value of the path could have. */
+function validatePathNames({ path: template, operation }: ManifestRoute, path: Path): Violation[] {
+  const properties = operation?.path_params_schema?.['properties'];
+  if (!isSchemaObject(properties)) return [];
+  const names = new Set(
+    [...template.matchAll(/\{([^{}]*?)(?:\.\.\.)?\}/g)].map(([, name]) => name),
+  );
+  const unknown = Object.keys(properties).filter((name) => !names.has(name));
+  return unknown.map((name) => {
+    const place = [...path, 'path_params_schema', 'properties', name];
+    const hint = 'use a parameter of the path, or remove it';
+    return violationAt(place, 'unknown-parameter', 'is no parameter of the path', hint);
+  });
 }
 
 const INDISTINCT = 'has an alternative that accepts nothing: another one accepts all its values';
@@ -85,10 +114,12 @@ export function findIndistinctAlternatives({
 
 /** Warns of parameters that no query can satisfy. */
 export function findQueryWarnings({ http_routes = [] }: Partial<Manifest>): Violation[] {
-  return http_routes.flatMap(({ operation }, index) => {
-    const properties = operation?.query_schema?.['properties'];
+  const all = http_routes.flatMap(({ operation }, index) =>
+    TEXT_KEYS.map((key) => ({ index, key, properties: operation?.[key]?.['properties'] })),
+  );
+  return all.flatMap(({ index, key, properties }) => {
     if (!isSchemaObject(properties)) return [];
-    const path = ['http_routes', index, 'operation', 'query_schema', 'properties'];
+    const path = ['http_routes', index, 'operation', key, 'properties'];
     return Object.entries(properties).flatMap(([name, property]) => {
       const place = [...path, name];
       if (hasOnlyOtherValues(property)) {

@@ -12,7 +12,8 @@ export type CheckedMode = Exclude<SchemaMode, 'off'>;
 /** The enforced schemas of a route. */
 export interface RouteSchemas {
   readonly input: BodySchema | null;
-  readonly query: CheckedQuery | null;
+  readonly query: CheckedTexts | null;
+  readonly path: CheckedTexts | null;
   readonly output: BodySchema | null;
 }
 
@@ -25,14 +26,16 @@ export function createRouteSchemas(
   operation: RouteOperation | undefined,
   registry: SchemaRegistry,
 ): RouteSchemas | null {
-  const { input_schema: input, output_schema: output, query_schema: query } = operation ?? {};
+  const { input_schema: input, output_schema: output } = operation ?? {};
+  const createTexts = (schema: SchemaObject | null | undefined) =>
+    schemas.input === 'off' || !schema ? null : new CheckedTexts(schemas.input, schema, registry);
   const created = {
     input: createBodySchema(schemas.input, input, registry),
-    query:
-      schemas.input === 'off' || !query ? null : new CheckedQuery(schemas.input, query, registry),
+    query: createTexts(operation?.query_schema),
+    path: createTexts(operation?.path_params_schema),
     output: createBodySchema(schemas.output, output, registry),
   };
-  return created.input || created.query || created.output ? created : null;
+  return Object.values(created).some((one) => one !== null) ? created : null;
 }
 
 function createBodySchema(
@@ -77,8 +80,8 @@ class BodySchema {
   }
 }
 
-/** The schema of a query, compiled at first use. */
-class CheckedQuery {
+/** The schema of a query, or of the parameters of a path, compiled at first use. */
+class CheckedTexts {
   readonly mode: CheckedMode;
   readonly #checked: {
     readonly of: 'query';
@@ -94,17 +97,15 @@ class CheckedQuery {
 
   /**
    * Returns a promise only if the check takes long.
-   * @param target the path and query of a request
+   * @param form names and values, encoded as in a query
    * @throws QueueFull, also as a rejection.
    */
   findViolations(
-    target: string,
+    form: string,
     caller: CheckCaller,
   ): readonly QueryViolation[] | Promise<readonly QueryViolation[]> {
-    const start = target.indexOf('?');
-    const query = start === -1 ? '' : target.slice(start + 1);
-    const check = (limits: CheckLimits) => this.#check(query, limits);
-    return schemaChecks.find(this.#checked, Buffer.from(query), check, caller);
+    const check = (limits: CheckLimits) => this.#check(form, limits);
+    return schemaChecks.find(this.#checked, Buffer.from(form), check, caller);
   }
 
   #check(query: string, limits: CheckLimits): readonly QueryViolation[] {

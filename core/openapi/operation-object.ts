@@ -42,7 +42,7 @@ export function writeOperation(
   const schemas = (schema: DataSchema, part: string) =>
     schema == null ? '{}' : embedSchema(schema, `${component}.${part}`, ofModule);
   const all = [
-    ...parameters.map(writePathParameter),
+    ...parameters.map((parameter) => writePathParameter(parameter, route, component, ofModule)),
     ...writeQuery(route, component, ofModule),
     ...writeHeaders(route),
   ];
@@ -60,11 +60,23 @@ export function writeOperation(
   return { start: `{${members.join(',')}`, end: `},"security":${security(route.value)}}` };
 }
 
-function writePathParameter({ name, declaredName, isRest }: PathParameter): string {
+function writePathParameter(
+  { name, declaredName, isRest }: PathParameter,
+  { value }: DescribedRoute,
+  component: string,
+  module: ModuleSchemas,
+): string {
   const rest = isRest ? ',"x-modgate-rest":true' : '';
   const declared = declaredName === name ? '' : `,"x-modgate-name":${jsonText(declaredName)}`;
-  const schema = '{"type":"string","minLength":1}';
-  return `{"name":${jsonText(name)},"in":"path","required":true,"schema":${schema}${rest}${declared}}`;
+  const about = value.declared.operation?.path_params_schema ?? {};
+  const properties = isSchemaObject(about['properties']) ? about['properties'] : {};
+  const property = Object.hasOwn(properties, declaredName) ? properties[declaredName] : undefined;
+  const schema =
+    property === undefined
+      ? '{"type":"string","minLength":1}'
+      : embedPart(property, about, `${component}.path`, module);
+  const text = writeDescription(property);
+  return `{"name":${jsonText(name)},"in":"path"${text},"required":true,"schema":${schema}${rest}${declared}}`;
 }
 
 function writeQuery({ value }: DescribedRoute, component: string, module: ModuleSchemas): string[] {
@@ -76,12 +88,16 @@ function writeQuery({ value }: DescribedRoute, component: string, module: Module
   const names = new Set([...Object.keys(declaredProperties), ...needed]);
   return [...names].map((name) => {
     const property = declaredProperties[name] ?? { type: 'string' };
-    const description = isSchemaObject(property) ? property['description'] : undefined;
-    const about = typeof description === 'string' ? `,"description":${jsonText(description)}` : '';
+    const about = writeDescription(property);
     const mark = needed.has(name) ? ',"required":true' : '';
     const text = embedPart(property, schema, `${component}.query`, module);
     return `{"name":${jsonText(name)},"in":"query"${about}${mark},"schema":${text}}`;
   });
+}
+
+function writeDescription(property: unknown): string {
+  const description = isSchemaObject(property) ? property['description'] : undefined;
+  return typeof description === 'string' ? `,"description":${jsonText(description)}` : '';
 }
 
 const IDEMPOTENCY_KEY = jsonText({

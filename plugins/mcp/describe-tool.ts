@@ -125,7 +125,9 @@ function describeArgument(
   if (place === 'cursor') return CURSOR;
   if (place === 'path') {
     const rest = isRest === true ? { description: 'A path of one or more segments.' } : {};
-    return withWireName({ type: 'string', minLength: 1, ...rest }, argument);
+    const text = { type: 'string', minLength: 1, ...rest };
+    const pathSchema = target.kind === 'route' ? target.route.operation?.path_params_schema : null;
+    return withWireName(describePath(wireName, pathSchema ?? {}, schema) ?? text, argument);
   }
   if (target.kind === 'action') return describeInput(target.action.input_schema?.fields);
   if (target.kind === 'entity') return {};
@@ -133,6 +135,13 @@ function describeArgument(
   if (isText === true) return { type: 'string', description: 'The text to send.' };
   if (place === 'body') return schema.embed(input_schema ?? {}, `#/properties/${name}`);
   return withWireName(describeQuery(wireName, query_schema ?? {}, schema), argument);
+}
+
+/** Returns `null` for a parameter without a schema, or with references that only the whole resolves. */
+function describePath(name: string, pathSchema: SchemaObject, schema: ToolSchema): unknown {
+  const property = new Map(Object.entries(Object(pathSchema['properties']))).get(name);
+  const isAlone = property !== undefined && !JSON.stringify(property).includes('"#');
+  return isAlone ? schema.embedPart(property, pathSchema) : null;
 }
 
 function describeQuery(name: string, querySchema: SchemaObject, schema: ToolSchema): unknown {

@@ -37,7 +37,12 @@ export function convertOperation(source: OperationSource): DraftRoute {
   const path = convertPath(source.path);
   const body = convertRequestBody(operation, method === 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
-  const { querySchema, requiresKey, encoded } = convertParameters(item, operation, context);
+  const { querySchema, pathSchemas, requiresKey, encoded } = convertParameters(
+    item,
+    operation,
+    context,
+  );
+  const pathSchema = createPathSchema(path, pathSchemas);
   if (source.path.includes('?')) {
     report('the query in its path', 'a route is chosen by the path: any query passes');
   }
@@ -61,6 +66,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
     ...response.form,
     ...(encoded.length > 0 && { encoded: encoded.map(toParameterName) }),
     ...(querySchema !== null && { query_schema: querySchema }),
+    ...(pathSchema !== null && { path_params_schema: pathSchema }),
     ...(body.schema !== null && { input_schema: body.schema }),
     ...(response.schema !== null && { output_schema: response.schema }),
     ...(examples.length > 0 && { examples }),
@@ -136,6 +142,16 @@ function convertPath(path: string): ConvertedPath {
     return `{${usable}}`;
   });
   return { template: parts.join(''), renamed };
+}
+
+/** Returns `null` if nothing is known of the parameters in the template. */
+function createPathSchema(
+  { template }: ConvertedPath,
+  schemas: ReadonlyMap<string, JsonObject>,
+): JsonObject | null {
+  const renamed = [...schemas].map(([name, schema]) => [toParameterName(name), schema] as const);
+  const used = renamed.filter(([name]) => template.includes(`{${name}}`));
+  return used.length === 0 ? null : { type: 'object', properties: Object.fromEntries(used) };
 }
 
 /** Decodes literals, because templates are compared with decoded segments. */

@@ -8,6 +8,8 @@ import type { Report, UnmappedParts } from './unmapped.js';
 
 interface ConvertedParameters {
   readonly querySchema: JsonObject | null;
+  /** The schemas of path parameters, by name. */
+  readonly pathSchemas: ReadonlyMap<string, JsonObject>;
   /** Whether the operation has a parameter for the header `idempotency-key`. */
   readonly requiresKey: boolean;
   /** The path parameters whose values may contain a slash. */
@@ -63,6 +65,7 @@ export function convertParameters(
   const listIn = (place: string) => all.filter((parameter) => parameter['in'] === place);
   return {
     querySchema: convertQuery(listIn('query'), context),
+    pathSchemas: convertPath(listIn('path'), context),
     encoded: listIn('path')
       .filter(mayHoldSlash)
       .flatMap(({ name }) => asText(name) ?? []),
@@ -96,13 +99,9 @@ function listUnmapped(parameter: JsonObject, { report }: OperationContext): void
       report(`header ${name}`, explainDeniedHeader(name) ?? NOT_FORWARDED);
       return;
     case 'path': {
-      const { style = 'simple', schema } = parameter;
+      const { style = 'simple' } = parameter;
       if (style !== 'simple') {
         report(`style of the path parameter ${name}`, 'the segment is one text');
-      }
-      const { type, ...rules } = asObject(schema);
-      if (type !== 'string' || hasRules(rules)) {
-        report('schemas of path parameters', 'the provider checks them: the host does not');
       }
       return;
     }
@@ -140,6 +139,40 @@ function convertQuery(
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   };
+}
+
+function convertPath(
+  parameters: readonly JsonObject[],
+  context: OperationContext,
+): ReadonlyMap<string, JsonObject> {
+  return new Map(
+    parameters.flatMap((parameter): [string, JsonObject][] => {
+      const name = asText(parameter['name']);
+      if (name === undefined) return [];
+      const schema = withTexts(convertPathParameter(name, parameter, context), parameter);
+      const { type = 'string', ...others } = schema;
+      // Without a schema, each parameter is a text.
+      return type === 'string' && Object.keys(others).length === 0 ? [] : [[name, schema]];
+    }),
+  );
+}
+
+/** A value that may hold a slash, or has a style, is not checked: the provider reads another text. */
+function convertPathParameter(
+  name: string,
+  parameter: JsonObject,
+  context: OperationContext,
+): JsonObject {
+  const { style = 'simple' } = parameter;
+  const schema = simplify(context.document, parameter['schema']);
+  const { nullable: _nullable, ...rules } = schema;
+  const isRead = READ_TYPES.has(schema['type']) && style === 'simple' && !mayHoldSlash(parameter);
+  if (isRead) return convertSchema(rules, { ...context, direction: 'input' }) ?? {};
+  const { type, ...others } = schema;
+  if ((type !== undefined && type !== 'string') || hasRules(others)) {
+    context.report(`schema of the path parameter ${name}`, 'the host does not check it');
+  }
+  return {};
 }
 
 /** Returns `null` for a parameter that a query schema cannot express. */

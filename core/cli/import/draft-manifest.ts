@@ -45,6 +45,7 @@ export interface DraftOperation {
   stream_optional?: true;
   encoded?: string[];
   query_schema?: JsonObject;
+  path_params_schema?: JsonObject;
   input_schema?: JsonObject;
   output_schema?: JsonObject;
   examples?: RouteExample[];

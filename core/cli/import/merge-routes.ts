@@ -38,7 +38,9 @@ function mergeTwo(first: DraftRoute, second: DraftRoute): DraftRoute {
 
 function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation {
   const [a, b] = [first.operation ?? {}, second.operation ?? {}];
-  const encoded = new Set([...(a.encoded ?? []), ...renameEncoded(first, second)]);
+  const renamed = (b.encoded ?? []).map((name) => renameParameter(first, second, name));
+  const encoded = new Set([...(a.encoded ?? []), ...renamed]);
+  const path = mergePaths(first, second);
   const query = mergeQueries(a.query_schema, b.query_schema);
   const examples = mergeExamples(a, b);
   return {
@@ -48,17 +50,34 @@ function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation 
     ...mergeResponses(a, b),
     ...(encoded.size > 0 && { encoded: [...encoded] }),
     ...(query !== undefined && { query_schema: query }),
+    ...(path !== undefined && { path_params_schema: path }),
     ...(examples.length > 0 && { examples }),
   };
 }
 
-/** The encoded parameters of the second route, by their names in the first one. */
-function renameEncoded(first: DraftRoute, second: DraftRoute): string[] {
+/** The name in the first route of a parameter of the second one. */
+function renameParameter(first: DraftRoute, second: DraftRoute, name: string): string {
   const listNames = ({ path }: DraftRoute): readonly string[] => path.match(PARAMETER) ?? [];
   const [names, others] = [listNames(first), listNames(second)];
-  return (second.operation?.encoded ?? []).flatMap((name) => {
-    return names[others.indexOf(`{${name}}`)]?.slice(1, -1) ?? [];
+  return names[others.indexOf(`{${name}}`)]?.slice(1, -1) ?? name;
+}
+
+/** The schemas of parameters that both have: of others, one of them accepts any value. */
+function mergePaths(first: DraftRoute, second: DraftRoute): JsonObject | undefined {
+  const [own, others] = [first, second].map(({ operation }) => {
+    return asObject(operation?.path_params_schema?.['properties']);
   });
+  const renamed = new Map(
+    Object.entries(others ?? {}).map(([name, schema]) => [
+      renameParameter(first, second, name),
+      JSON.stringify(schema),
+    ]),
+  );
+  const shared = Object.entries(own ?? {}).filter(([name, schema]) => {
+    return renamed.get(name) === JSON.stringify(schema);
+  });
+  if (shared.length === 0) return undefined;
+  return { type: 'object', properties: Object.fromEntries(shared) };
 }
 
 function mergeBodies(first: DraftRoute, second: DraftRoute): DraftOperation {

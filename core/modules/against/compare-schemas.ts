@@ -3,7 +3,12 @@ import type { SharedSchemas } from '../../schema/shared-schemas.js';
 import type { SchemaDifference, SchemaEffect } from './compare-pair.js';
 import type { SchemaPair, SchemaPairs } from './schema-pairs.js';
 
-const KEYS = { input: 'input_schema', query: 'query_schema', output: 'output_schema' } as const;
+const KEYS = {
+  input: 'input_schema',
+  path: 'path_params_schema',
+  query: 'query_schema',
+  output: 'output_schema',
+} as const;
 
 /**
  * A request fails if fewer values are accepted; a reader of responses fails if they have more
@@ -18,7 +23,7 @@ const MAX_DIFFERENCES = 20;
 
 /** A change of a schema that callers notice. */
 export interface SchemaChange {
-  readonly schema: 'input' | 'query' | 'output';
+  readonly schema: keyof typeof KEYS;
   /** `/amount`; empty for the value as a whole. */
   readonly place: string;
   readonly change: string;
@@ -42,7 +47,7 @@ export async function listSchemaChanges(
   pairs: SchemaPairs,
 ): Promise<SchemaChange[]> {
   const changes: SchemaChange[] = [];
-  for (const schema of ['input', 'query', 'output'] as const) {
+  for (const schema of ['input', 'path', 'query', 'output'] as const) {
     const [old, now] = [readSchema(before, schema), readSchema(after, schema)];
     const differences = listDifferences(await pairs.compare(old, now));
     const breaking = BREAKING[schema === 'output' ? 'response' : 'request'];

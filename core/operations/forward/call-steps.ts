@@ -159,7 +159,9 @@ async function checkInput(
   body: Buffer | null,
 ): Promise<void> {
   try {
-    await enforceInput(schemas, matched.target.forwardTarget, body, request);
+    const { match, target } = matched;
+    const parts = { target: target.forwardTarget, params: match.params };
+    await enforceInput(schemas, parts, body, request);
   } catch (error) {
     throw translateOverload(error, describeRoute(matched), matched.module.descriptor.owner);
   }

@@ -28,31 +28,65 @@ export class SchemaMismatch extends ProviderFailure {
 /** The caller of the check, and the place of its result. */
 type CheckedRequest = Pick<CallerRequest, 'actor' | 'signal' | 'facts' | 'mask'>;
 
+/** The parts of a request besides its body that schemas describe. */
+interface CheckedTarget {
+  /** Path and query as sent. */
+  readonly target: string;
+  /** The decoded parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /**
- * Validates the query and the body of a request. Returns a promise only if a check takes long.
- * @param target path and query as sent
+ * Validates path, query and body of a request. Returns a promise only if a check takes long.
  * @param body `null` for none, which is not validated
  * @throws HostError 400 in the mode `enforce`; RejectedCall when too many checks take long.
  */
 export function enforceInput(
   schemas: RouteSchemas,
-  target: string,
+  { target, params }: CheckedTarget,
   body: Buffer | null,
   request: CheckedRequest,
 ): void | Promise<void> {
-  const { query, input } = schemas;
+  const { path, query, input } = schemas;
   const caller = createCaller(request);
-  const ofQuery = query?.findViolations(target, caller) ?? [];
+  const ofPath = path?.findViolations(writeForm(params), caller) ?? [];
+  const ofQuery = query?.findViolations(queryOf(target), caller) ?? [];
   const ofBody = (body !== null && input?.findViolations(body, caller)) || [];
-  if (!(ofQuery instanceof Promise || ofBody instanceof Promise)) {
-    return rejectInput(schemas, ofQuery, ofBody, request.facts);
+  const reject = (
+    inPath: readonly QueryViolation[],
+    inQuery: readonly QueryViolation[],
+    inBody: readonly SchemaViolation[],
+  ) => {
+    const texts = [...nameParts('path', inPath), ...nameParts('query', inQuery)];
+    const ofValue = inBody.map(({ pointer, reason }) => ({ field: pointer, reason }));
+    return rejectInput(schemas, texts, ofValue, request.facts);
+  };
+  if (!(ofPath instanceof Promise || ofQuery instanceof Promise || ofBody instanceof Promise)) {
+    return reject(ofPath, ofQuery, ofBody);
   }
-  return Promise.all([ofQuery, ofBody]).then(
-    ([one, other]) => rejectInput(schemas, one, other, request.facts),
+  return Promise.all([ofPath, ofQuery, ofBody]).then(
+    (found) => reject(...found),
     (error: unknown) => {
       throw translateQueueFull(error);
     },
   );
+}
+
+/** Writes values so that they are read as those of a query. */
+function writeForm(params: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(params);
+  return pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+}
+
+function queryOf(target: string): string {
+  const start = target.indexOf('?');
+  return start === -1 ? '' : target.slice(start + 1);
+}
+
+function nameParts(part: 'path' | 'query', violations: readonly QueryViolation[]): ErrorDetail[] {
+  return violations.map(({ name, reason }) => {
+    return { field: name === null ? part : `${part}.${name}`, reason };
+  });
 }
 
 function createCaller({ actor, signal }: CheckedRequest): CheckCaller {
@@ -66,24 +100,18 @@ function translateQueueFull(error: unknown, status: number | null = null): unkno
 }
 
 function rejectInput(
-  { query, input }: RouteSchemas,
-  ofQuery: readonly QueryViolation[],
-  ofBody: readonly SchemaViolation[],
+  { path, query, input }: RouteSchemas,
+  ofTexts: readonly ErrorDetail[],
+  ofBody: readonly ErrorDetail[],
   facts: RequestFacts,
 ): void {
-  const details = [
-    ...ofQuery.map(({ name, reason }) => ({
-      field: name === null ? 'query' : `query.${name}`,
-      reason,
-    })),
-    ...ofBody.map(({ pointer, reason }) => ({ field: pointer, reason })),
-  ].slice(0, MAX_DETAILS);
-  const mode = query?.mode ?? input?.mode;
+  const details = [...ofTexts, ...ofBody].slice(0, MAX_DETAILS);
+  const mode = path?.mode ?? query?.mode ?? input?.mode;
   if (details.length === 0 || mode === undefined) return;
   record(facts, 'input', mode, details);
   if (mode === 'report') return;
   throw new HostError('validation_failed', 'the request violates the schema of the route', {
-    step: ofQuery.length > 0 ? 'query' : 'body',
+    step: ofTexts.length > 0 ? 'query' : 'body',
     errors: details,
     nextActions: ['correct what errors names; GET /openapi.json has the schema'],
   });

@@ -25,10 +25,10 @@ export function listDeclaredNames(
   { operation }: Pick<ManifestRoute, 'operation'>,
   shared: NonNullable<Manifest['schemas']>,
 ): readonly string[] {
-  const { input_schema, output_schema, query_schema } = operation ?? {};
+  const { input_schema, output_schema, query_schema, path_params_schema } = operation ?? {};
   const names = new Set<string>();
   const visited = new Set<object>();
-  const pending: unknown[] = [input_schema, output_schema, query_schema];
+  const pending: unknown[] = [...[input_schema, output_schema, query_schema, path_params_schema]];
   while (pending.length > 0) {
     const schema = pending.pop();
     if (typeof schema !== 'object' || schema === null || visited.has(schema)) continue;
