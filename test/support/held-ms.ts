@@ -28,6 +28,17 @@ export async function measureHeldMs(work: () => unknown): Promise<number> {
   }
 }
 
+const ROUNDS = 3;
+
+/** Repeats what took too long, since each measurement includes the work of others. */
+export async function expectShortTurns(maxMs: number, measure: () => Promise<number>) {
+  let heldMs = await measure();
+  for (let round = 1; round < ROUNDS && heldMs >= maxMs; round += 1) {
+    heldMs = Math.min(heldMs, await measure());
+  }
+  expectHeldBelow(maxMs, heldMs);
+}
+
 /** Measures the machine again where the time is longer: other processes come and go. */
 export function expectHeldBelow(maxMs: number, heldMs: number): void {
   if (heldMs >= maxMs) expect(heldMs).to.be.below(maxMs * measureSlowness());
