@@ -94,7 +94,12 @@ function createParameters(api: ApiDocument, parameters: readonly JsonObject[]): 
       {},
       create('td', {}, create('code', {}, asText(name))),
       create('td', {}, asText(place)),
-      create('td', {}, create('code', {}, describeType(api, schema))),
+      create(
+        'td',
+        {},
+        create('code', {}, describeType(api, schema)),
+        ` ${describeRules(api, schema)}`,
+      ),
       create('td', {}, required === true ? 'required' : ''),
       create('td', {}, text),
     );
@@ -150,7 +155,7 @@ function createSchemaView(api: ApiDocument, schema: unknown): HTMLElement {
       'p',
       {},
       create('code', {}, describeType(api, schema)),
-      ` ${describeRules(api.follow(schema))}`,
+      ` ${describeRules(api, schema)}`,
     ),
     ...members,
   );
@@ -194,7 +199,7 @@ function createMember(
     ' ',
     create('code', {}, describeType(api, schema)),
     isRequired ? create('span', { class: 'required' }, ' required') : null,
-    ` ${describeRules(followed)}`,
+    ` ${describeRules(api, schema)}`,
     text === '' ? null : create('p', {}, text),
   );
   if (hasMembers(api, schema)) {
@@ -232,7 +237,14 @@ function describeType(api: ApiDocument, schema: unknown): string {
   return resolved['properties'] === undefined ? 'any JSON' : 'object';
 }
 
-function describeRules(schema: JsonObject): string {
-  const rules = RULES.filter((rule) => schema[rule] !== undefined);
-  return rules.map((rule) => `${rule} ${JSON.stringify(schema[rule])}`).join(', ');
+/** The rules of a schema, beside it or in the shared schema that it names, whose type is its name. */
+function describeRules(api: ApiDocument, schema: unknown): string {
+  const followed = api.follow(schema);
+  const own = asObject(schema);
+  const isShared = own !== followed;
+  const all: JsonObject = { ...followed, ...own };
+  const type = isShared && followed['properties'] === undefined ? describeType(api, followed) : '';
+  const rules = RULES.filter((rule) => all[rule] !== undefined);
+  const texts = rules.map((rule) => `${rule} ${JSON.stringify(all[rule])}`);
+  return [type, ...texts].filter((text) => text !== '').join(', ');
 }

@@ -14,7 +14,10 @@ const ROUTES = [
     summary: 'Read an item',
     operation: {
       operation_id: 'getItem',
-      query_schema: { type: 'object', properties: { limit: { type: 'integer', minimum: 1 } } },
+      query_schema: {
+        type: 'object',
+        properties: { limit: { type: 'integer', minimum: 1, default: 20 } },
+      },
       output_schema: {
         type: 'object',
         properties: { id: { type: 'string', description: 'Its number' } },
@@ -30,7 +33,10 @@ const ROUTES = [
       input_schema: {
         type: 'object',
         required: ['name'],
-        properties: { name: { type: 'string' } },
+        properties: {
+          name: { type: 'string' },
+          color: { $ref: 'manifest:schemas/Color', default: 'red' },
+        },
       },
       examples: [{ name: 'tea', input: { name: 'tea', price: 1 }, output: { id: '1' } }],
     },
@@ -51,6 +57,7 @@ describe('the docs page', () => {
           module_id: 'shop',
           capabilities: ['shop.read', 'shop.write'],
           http_routes: ROUTES,
+          schemas: { Color: { type: 'string', enum: ['red', 'blue'] } },
         },
       },
     },
@@ -88,6 +95,16 @@ describe('the docs page', () => {
     await operation.getByText('Needs shop.read').waitFor();
     expect(await operation.locator('table').innerText()).to.match(/limit\s+query\s+integer/);
     expect(await operation.innerText()).to.include('200');
+  });
+
+  it('shows bounds and defaults of parameters, and the values of shared schemas', async () => {
+    const page = await open();
+    await signIn(page, 'dev-service:ann:shop.read');
+    const read = await readOperation(page, '/items/{id}');
+    expect(await read.locator('table').innerText()).to.include('minimum 1, default 20');
+    await page.locator('.operation > summary', { hasText: '/items/{id}' }).click();
+    const add = await readOperation(page, 'POST');
+    await add.getByText('"red" | "blue", default "red"').waitFor();
   });
 
   it('shows texts of manifests as texts', async () => {
