@@ -197,7 +197,7 @@ describe('tokens authenticator', () => {
     expect(authenticate(TOKEN)?.expiresAt).to.equal(Date.parse(soon));
     await waitUntil('the token expires', () => authenticate(TOKEN) === null);
     expect(Date.now()).to.be.at.least(Date.parse(soon));
-    expect(rejected).to.deep.equal({ rejected: 'expired', token: 'billing' });
+    expect(rejected).to.deep.equal({ rejected: 'expired', token: 'billing', detail: null });
   });
 
   it('reloads a changed file', async () => {

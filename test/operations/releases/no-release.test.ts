@@ -94,13 +94,15 @@ for (const workers of ['1', '2']) {
         ]);
       }
     };
-    const untilReady = async (host: HostProcess) => {
+    /** Until each worker answers with 200, as far as that can be seen. */
+    const untilServed = async (host: HostProcess, target: string) => {
       let inARow = 0;
-      await waitUntil('the host', async () => {
-        inARow = (await statusOf(host, '/readyz')) === 200 ? inARow + 1 : 0;
+      await waitUntil(`${target} of the host`, async () => {
+        inARow = (await statusOf(host, target)) === 200 ? inARow + 1 : 0;
         return inARow > 4;
       });
     };
+    const untilReady = (host: HostProcess) => untilServed(host, '/readyz');
 
     it('is not ready while the store has not answered, and serves as soon as it is ready', async () => {
       const publisher = await start(url());
@@ -126,6 +128,7 @@ for (const workers of ['1', '2']) {
     it('is not ready while it is older than the release', async () => {
       const publisher = await start(url());
       expect((await workspace.publish(publisher)).code).to.equal(0);
+      await untilServed(publisher, ROUTE);
       const schema = new URL(url()).searchParams.get('schema');
       await runSql(`update ${schema}.release set least_version = '99.0.0'`);
       const host = await start(url());
