@@ -111,7 +111,10 @@ export interface RouteOperation {
   readonly body?: BodyRule;
   /** The provider answers with any media type, and the client gets it as a stream. Default: JSON. */
   readonly response?: 'bytes';
-  /** Media types of a body of bytes: `image/png`, `image/*`. Default all. */
+  /**
+   * Media types of a body of bytes: `image/png`, `image/*`. Default all. Beside a body of JSON, those that pass as
+   * bytes, of which none is JSON. Default none.
+   */
   readonly body_types?: readonly string[];
   /** Media types of a response of bytes. Default all. */
   readonly response_types?: readonly string[];

@@ -35,6 +35,11 @@ export function isJsonMediaType(contentType: string): boolean {
   return JSON_TYPE.test(readMediaType(contentType) ?? '');
 }
 
+/** Whether a range of media types contains one of JSON. */
+export function containsJson(range: string): boolean {
+  return isJsonMediaType(range) || isListedType('application/json', [range]);
+}
+
 /**
  * Whether a list of ranges contains a media type. Parameters such as `charset` are ignored.
  * @param contentType `undefined` for a body without one, which only a list of all types accepts

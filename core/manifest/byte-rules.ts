@@ -9,7 +9,7 @@ export interface ByteRules {
   readonly maxBytes: number;
 }
 
-/** The rules for the bytes that a route receives and returns; `null` for JSON. */
+/** The rules for the bytes that a route receives and returns; `null` for JSON alone. */
 export function byteRulesOf(
   { limits }: Pick<Descriptor, 'limits'>,
   operation: RouteOperation = {},
@@ -18,7 +18,9 @@ export function byteRulesOf(
     operation;
   return {
     bodyBytes:
-      body === 'bytes' ? createRules(body_types, body_max_bytes, limits.bytes.request) : null,
+      body === 'bytes' || body_types !== undefined
+        ? createRules(body_types, body_max_bytes, limits.bytes.request)
+        : null,
     responseBytes:
       response === 'bytes'
         ? createRules(response_types, response_max_bytes, limits.bytes.response)

@@ -130,7 +130,8 @@ const operation = object({
       'bytes: a response of any media type, as a stream and without the envelope. Default: JSON.',
   }),
   body_types: optionally(mediaTypes, {
-    description: 'Media types of a body of bytes. Default: all.',
+    description:
+      'Media types of a body of bytes. Default: all. Beside a body of JSON: those that pass as bytes; none of JSON, and not */*.',
   }),
   response_types: optionally(mediaTypes, {
     description: 'Media types of a response of bytes. Default: all.',

@@ -1,6 +1,6 @@
 import type { Manifest, ManifestRoute } from '../contract/index.js';
 import { describePath, type Violation } from '../document/diagnostic.js';
-import { isPageType } from '../lib/media-type.js';
+import { containsJson, isPageType } from '../lib/media-type.js';
 import { RouteConflict, RouteTable } from '../lib/routing/route-table.js';
 import {
   listParameters,
@@ -8,6 +8,7 @@ import {
   type RouteTemplate,
   TemplateError,
 } from '../lib/routing/route-template.js';
+import { bodyRuleOf } from './body-rule.js';
 import { streams } from './cache-rules.js';
 import { isWebSocket } from './stream-rules.js';
 
@@ -32,6 +33,7 @@ export function validateRoutes({ http_routes = [] }: Partial<Manifest>): Violati
       return [
         ...validateBodyRule(route, index),
         ...validateBytes(route, index),
+        ...validateTypesBesideJson(route, index),
         ...validateStream(route, index),
         ...validateCache(route, index),
         ...validateWebSocket(route, index, http_routes),
@@ -78,10 +80,32 @@ function validateBytes(route: ManifestRoute, index: number): Violation[] {
     if (isBytes[part]) return violate(schema, `a ${part} of bytes has no schema`, 'remove it');
     const reason = `only a ${part} of bytes has it`;
     const hint = `write ${part}: bytes, or remove it`;
+    if (part === 'body' && mayHaveTypesBesideJson(route)) {
+      if (operation.body_types !== undefined) return [];
+      return violate('body_max_bytes', reason, 'write body_types or body: bytes, or remove it');
+    }
     return [
       ...violate(`${part}_types`, reason, hint),
       ...violate(`${part}_max_bytes`, reason, hint),
     ];
+  });
+}
+
+/** Whether the route has a body of JSON, beside which other media types may pass as bytes. */
+function mayHaveTypesBesideJson(route: ManifestRoute): boolean {
+  const body = bodyRuleOf(route);
+  return route.method !== 'GET' && (body === 'required' || body === 'optional');
+}
+
+/** Rejects types of JSON beside a body of JSON: such a body could be either. */
+function validateTypesBesideJson(route: ManifestRoute, index: number): Violation[] {
+  if (!mayHaveTypesBesideJson(route)) return [];
+  return (route.operation?.body_types ?? []).flatMap((type, at): Violation[] => {
+    if (!containsJson(type)) return [];
+    const message = `${describeRoute(route, index)} must not list a type that contains JSON in body_types: its body is JSON already`;
+    const hint = 'list types such as multipart/form-data or text/*, or write body: bytes';
+    const path = ['http_routes', index, 'operation', 'body_types', at];
+    return [{ rule: 'bytes-and-json', message, hint, path, at: 'value' }];
   });
 }
 
@@ -192,15 +216,16 @@ export function findStreamedRoutes(
   { kind, streams, upgrades }: AdapterLimits,
 ): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
-    const { body, response, stream } = route.operation ?? {};
+    const { body, body_types, response, stream } = route.operation ?? {};
     const streamed = [
       ['body', body === 'bytes' && !streams],
+      ['body_types', body_types !== undefined && !streams],
       ['response', response === 'bytes' && !streams],
       ['stream', stream !== undefined && !(isWebSocket(route) ? upgrades : streams)],
     ] as const;
     const name = streamed.find(([, isStreamed]) => isStreamed)?.[0];
     if (name === undefined) return [];
-    const value = `${name}: ${route.operation?.[name]}`;
+    const value = name === 'body_types' ? name : `${name}: ${route.operation?.[name]}`;
     const message = `${describeRoute(route, index)} must not have ${value}, which providers of kind ${kind} cannot carry`;
     const hint = `use a kind that ${isWebSocket(route) ? 'opens WebSockets' : 'streams'}, such as http, unix or process`;
     const path = ['http_routes', index, 'operation', name];

@@ -29,7 +29,7 @@ export interface LiveRoute {
   readonly timeoutMs: number;
   /** The body of a GET is ignored if it is `none`. */
   readonly body: BodyRule;
-  /** The rules of a byte body; `null` for a JSON route, or without a body. */
+  /** The rules of a byte body, which may stand beside JSON; `null` for JSON alone, or no body. */
   readonly bodyBytes: ByteRules | null;
   /** The rules of a byte response; `null` for a JSON route. */
   readonly responseBytes: ByteRules | null;

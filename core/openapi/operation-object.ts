@@ -118,11 +118,14 @@ function writeBody(
 ): string | null {
   const { body, bodyBytes, declared } = value;
   if (body === 'none') return null;
-  if (bodyBytes !== null) return `{${listTypes(bodyBytes)},"x-modgate-bytes":true}`;
+  if (body === 'bytes' && bodyBytes !== null) {
+    return `{${listTypes(bodyBytes)},"x-modgate-bytes":true}`;
+  }
   const { input_schema: input, examples } = declared.operation ?? {};
   const exampleText = writeExamples(examples, ({ input: value }: RouteExample) => value);
   const required = body === 'required' ? '"required":true,' : '';
-  return `{${required}"content":{"application/json":{"schema":${schemas(input, 'input')}${exampleText}}}}`;
+  const json = `${schemas(input, 'input')}${exampleText}`;
+  return `{${required}${content(json, bodyBytes?.types ?? [])}}`;
 }
 
 const CACHE_HEADERS = `"headers":${jsonText({
@@ -214,9 +217,9 @@ function writeProblem(name: string): string {
   return `{"description":"A Problem","content":{${media}}}`;
 }
 
-/** @param streams the media types of a stream that may come instead of JSON */
-function content(schema: string, streams: readonly string[] = []): string {
-  const others = streams
+/** @param otherTypes the media types of bytes, or of a stream, that may come instead of JSON */
+function content(schema: string, otherTypes: readonly string[] = []): string {
+  const others = otherTypes
     .filter((type) => type !== JSON_TYPE)
     .map((type) => `,${jsonText(type)}:{}`);
   return `"content":{"application/json":{"schema":${schema}}${others.join('')}}`;

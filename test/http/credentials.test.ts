@@ -190,6 +190,17 @@ describe('credentials from any header', () => {
       expect(setup.provider.requests).to.have.length(1);
     });
 
+    it('are compared with bytes beside JSON, which no schema covers', async () => {
+      const post = (type: string, signed: string, sent: string) =>
+        send([['content-type', type], sign('POST', FILES_TARGET, signed)], {
+          ...{ method: 'POST', target: FILES_TARGET, body: Buffer.from(sent) },
+        });
+      expect((await post('text/plain', '[]', '[]')).status).to.equal(200);
+      expect(setup.provider.only().body.toString()).to.equal('[]');
+      expect((await post('text/plain', '[]', '{}')).status).to.equal(401);
+      expect((await post('application/json', '[]', '[]')).status).to.equal(400);
+    });
+
     it('are compared on the bridge too', async () => {
       const target = '/modules/crm/http/console-bridge/crm.read';
       const body = JSON.stringify({

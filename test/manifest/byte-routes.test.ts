@@ -44,8 +44,32 @@ describe('routes of bytes', () => {
     expect(rulesOf({ body: 'bytes', input_schema: {} })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ response: 'bytes', output_schema: {} })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ body: 'bytes', output_schema: {} })).to.deep.equal([]);
-    expect(rulesOf({ body_types: ['image/png'] })).to.deep.equal(['bytes-and-json']);
+    expect(rulesOf({ response_types: ['image/png'] })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ body: 'bytes', response_max_bytes: 1 })).to.deep.equal(['bytes-and-json']);
+  });
+
+  it('may list media types beside a body of JSON, none of which is JSON', () => {
+    const types = ['image/*', 'text/json', 'application/x-ndjson'];
+    const operation = { body_types: types, body_max_bytes: 1, input_schema: {} };
+    expect(rulesOf(operation)).to.deep.equal([]);
+    expect(rulesOf({ ...operation, body: 'optional' }, 'DELETE')).to.deep.equal([]);
+    expect(rulesOf(operation, 'POST', 'nats')).to.deep.equal(['bytes-unsupported']);
+    for (const type of ['*/*', 'application/*', 'Application/JSON', 'application/vnd.x+json']) {
+      expect(rulesOf({ body_types: ['image/png', type] })).to.deep.equal(['bytes-and-json']);
+    }
+  });
+
+  it('list no media types without a body, or beside that of a GET', () => {
+    const body_types = ['image/png'];
+    for (const [operation, method] of [
+      [{ body: 'none' }, 'POST'],
+      [{}, 'DELETE'],
+      [{ body: 'optional' }, 'GET'],
+      [{ stream: 'websocket' }, 'GET'],
+    ] as const) {
+      expect(rulesOf({ ...operation, body_types }, method)).to.deep.equal(['bytes-and-json']);
+    }
+    expect(rulesOf({ body_max_bytes: 1 })).to.deep.equal(['bytes-and-json']);
   });
 
   it('cannot be a GET with a body', () => {

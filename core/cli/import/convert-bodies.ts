@@ -1,4 +1,5 @@
 import type { EventForm } from '../../contract/index.js';
+import { containsJson, MEDIA_TYPE_RANGE } from '../../lib/media-type.js';
 import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
 import type { OperationContext } from './convert-parameters.js';
@@ -11,8 +12,8 @@ type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
 interface ConvertedBody {
   readonly rule: BodyRule;
-  /** The media types of a body of bytes. */
-  readonly types: readonly string[];
+  /** The media types of bytes. */
+  readonly form: Pick<DraftOperation, 'body_types'>;
   readonly schema: JsonObject | null;
   readonly examples: ReadonlyMap<string, unknown>;
 }
@@ -44,7 +45,7 @@ interface MediaTypes {
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
 
-const NONE: ConvertedBody = { rule: 'none', types: [], schema: null, examples: new Map() };
+const NONE: ConvertedBody = { rule: 'none', form: {}, schema: null, examples: new Map() };
 
 export function convertRequestBody(
   operation: JsonObject,
@@ -54,10 +55,10 @@ export function convertRequestBody(
   if (operation['requestBody'] === undefined) return NONE;
   const { value: body, problem } = follow(context.document, operation['requestBody']);
   const { json, others, unknown } = splitMediaTypes(body, context);
-  const reason =
+  const cause =
     problem ?? unknown ?? (json.length + others.length === 0 ? 'without a media type' : null);
-  if (reason !== null) {
-    context.report('body of the request', `it is ${reason}: any body is accepted`);
+  if (cause !== null) {
+    context.report('body of the request', `it is ${cause}: any body is accepted`);
     return { ...NONE, rule: isGet ? 'optional' : 'bytes' };
   }
   if (json.length === 0) {
@@ -65,12 +66,20 @@ export function convertRequestBody(
       context.report('body of the request', 'that of a GET can only be JSON');
       return NONE;
     }
-    return { ...NONE, rule: 'bytes', types: others.map(({ type }) => type) };
+    const types = others.map(({ type }) => type);
+    return { ...NONE, rule: 'bytes', form: listTypes('body_types', types) };
   }
-  listOtherTypes('request', others, context);
+  const types = isGet ? [] : listTypesBesideJson(others);
+  const reason = isGet ? 'that of a GET can only be JSON' : 'it cannot stand beside JSON';
+  listOtherTypes(
+    'request',
+    others.filter(({ type }) => !types.includes(toPlain(type))),
+    context,
+    reason,
+  );
   return {
     rule: body['required'] === true && !isGet ? 'required' : 'optional',
-    types: [],
+    form: types.length === 0 ? {} : { body_types: types },
     schema: convertAlternatives(json.map(readSchema), 'input', context),
     examples: readExamples(json, context),
   };
@@ -164,12 +173,21 @@ function listStreamTypes(stream: EventForm, types: readonly string[]) {
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
+function toPlain(type: string): string {
+  return type.replace(/;.*$/s, '').trim().toLowerCase();
+}
+
+function listTypesBesideJson(others: readonly OtherType[]): string[] {
+  const plain = new Set(others.map(({ type }) => toPlain(type)));
+  return [...plain].filter((type) => MEDIA_TYPE_RANGE.test(type) && !containsJson(type));
+}
+
 /** Removes parameters. Returns none for a range or an invalid media type. */
-export function listTypes<Name extends 'body_types' | 'response_types' | 'stream_types'>(
+function listTypes<Name extends 'body_types' | 'response_types' | 'stream_types'>(
   name: Name,
   types: readonly string[],
 ): { [name in Name]?: string[] } {
-  const plain = types.map((type) => type.replace(/;.*$/s, '').trim().toLowerCase());
+  const plain = types.map(toPlain);
   if (plain.length === 0 || !plain.every((type) => MEDIA_TYPE.test(type))) return {};
   return { [name]: [...new Set(plain)] } as { [name in Name]?: string[] };
 }
@@ -248,9 +266,10 @@ function listOtherTypes(
   subject: string,
   types: readonly OtherType[],
   { report }: OperationContext,
+  reason = 'a route carries JSON or bytes, not both',
 ): void {
   for (const { type } of types) {
-    report(`${subject} as ${type}`, 'a route carries JSON or bytes, not both');
+    report(`${subject} as ${type}`, reason);
   }
 }
 

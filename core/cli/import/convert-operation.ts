@@ -1,6 +1,6 @@
 import type { RouteExample } from '../../contract/index.js';
 import { asList, asText, type JsonObject } from '../json-value.js';
-import { convertRequestBody, convertResponses, listTypes } from './convert-bodies.js';
+import { convertRequestBody, convertResponses } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
 import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
@@ -62,7 +62,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
     ...text('operation_id', operation['operationId']),
     ...(requiresKey && { idempotency: 'requires_key' }),
     ...(body.rule !== (DEFAULT_BODY[method] ?? 'none') && { body: body.rule }),
-    ...listTypes('body_types', body.types),
+    ...body.form,
     ...response.form,
     ...(encoded.length > 0 && { encoded: encoded.map(toParameterName) }),
     ...(querySchema !== null && { query_schema: querySchema }),

@@ -95,7 +95,12 @@ function mergeBodies(first: DraftRoute, second: DraftRoute): DraftOperation {
   const isDefault = body === defaultBodyRule(first);
   const withBody = routes.filter((one) => one.body !== 'none');
   const schema = uniteSchemas(withBody.map((one) => one.input_schema));
-  return { ...(!isDefault && { body }), ...(schema !== undefined && { input_schema: schema }) };
+  const types = new Set(withBody.flatMap((one) => one.body_types ?? []));
+  return {
+    ...(!isDefault && { body }),
+    ...(types.size > 0 && { body_types: [...types] }),
+    ...(schema !== undefined && { input_schema: schema }),
+  };
 }
 
 /** A stream may stand beside JSON; bytes carry responses of other kinds. */

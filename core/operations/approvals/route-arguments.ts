@@ -13,9 +13,10 @@ const BODY = 'body';
  * people one call and send another.
  * @throws HostError 400 for text that cannot be displayed.
  */
-export function describeRouteCall({ matched, request, body }: RouteCall): ApprovedCall {
+export function describeRouteCall(call: RouteCall): ApprovedCall {
+  const { matched, request, body, sendsBytes } = call;
   const { match, target } = matched;
-  const { bodyBytes, responseBytes } = match.value;
+  const { responseBytes } = match.value;
   const path = Object.entries(match.params);
   const query = readQuery(target.forwardTarget);
   const isPath = (name: string) => Object.hasOwn(match.params, name);
@@ -27,14 +28,14 @@ export function describeRouteCall({ matched, request, body }: RouteCall): Approv
       const value = values.length === 1 ? values[0] : values;
       return [nameOf('query', name, isPath(name)), JSON.stringify(value)];
     }),
-    ...(body === null ? [] : [[BODY, readBody(body, bodyBytes !== null)]]),
+    ...(body === null ? [] : [[BODY, readBody(body, sendsBytes)]]),
   ];
   const texts = members.map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   return {
     arguments: `{${texts.join(',')}}`,
     exact: [request.method, target.forwardTarget],
     headers: [
-      ...(bodyBytes === null ? [] : BYTE_BODY_HEADERS),
+      ...(sendsBytes ? BYTE_BODY_HEADERS : []),
       ...(responseBytes === null ? [] : BYTE_REQUEST_HEADERS),
     ],
   };

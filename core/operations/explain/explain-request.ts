@@ -277,7 +277,7 @@ function explainHeaders(
 
 /** Omits the deadline of streams, which have none. */
 function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
-  const isStreamed = route.bodyBytes !== null || acceptedContentOf(route) !== null;
+  const isStreamed = route.body === 'bytes' || acceptedContentOf(route) !== null;
   const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
   return identity ? [...names, IDENTITY_HEADER] : names;
 }

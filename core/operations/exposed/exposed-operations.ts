@@ -102,14 +102,14 @@ function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boo
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
 /**
- * Agents read text: WebSockets and streams are excluded, unless these are optional, and byte
- * responses are allowed only for listed text types.
+ * Agents read text: WebSockets and streams are excluded, unless these are optional, and bytes are
+ * allowed only for listed text types, or beside a JSON body, which agents then send.
  */
-function isOfText({ stream, isWebSocket, bodyBytes, responseBytes }: LiveRoute): boolean {
+function isOfText({ stream, isWebSocket, body, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (
     (stream === null || stream.isOptional) &&
     !isWebSocket &&
-    [bodyBytes, responseBytes].every(
+    [body === 'bytes' ? bodyBytes : null, responseBytes].every(
       (rules) => rules === null || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,
     )
   );

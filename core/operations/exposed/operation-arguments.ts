@@ -25,7 +25,7 @@ export function listActionArguments({ input_schema }: AdminAction): OperationArg
 }
 
 export function listRouteArguments(
-  { declared, body, bodyBytes }: Pick<LiveRoute, 'declared' | 'body' | 'bodyBytes'>,
+  { declared, body }: Pick<LiveRoute, 'declared' | 'body'>,
   template: RouteTemplate,
 ): OperationArgument[] {
   const path = listParameters(template).map(({ kind, name }): Unnamed => {
@@ -33,7 +33,7 @@ export function listRouteArguments(
   });
   const named = nameArguments(path, listQuery(declared.operation?.query_schema ?? null));
   if (body === 'none') return named;
-  const isText = bodyBytes !== null;
+  const isText = body === 'bytes';
   const isRequired = body !== 'optional';
   return [...named, { name: BODY, place: 'body', wireName: BODY, isRequired, isText }];
 }

@@ -13,6 +13,7 @@ import {
 import { isJsonMediaType, isListedType } from '../../lib/media-type.js';
 import { forEachInSlices } from '../../lib/slices.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import type { Upload } from '../../provider/provider-call.js';
 import type { BodyCheck, CallerRequest } from '../request.js';
 import type { MatchedRoute } from './route-call.js';
@@ -24,7 +25,7 @@ import type { MatchedRoute } from './route-call.js';
  * @throws HostError 400 that names the invalid part.
  */
 export async function readCheckedBody(
-  { method, body: rule }: { readonly method: Method; readonly body: BodyRule },
+  { method, body: rule, bodyBytes }: Pick<LiveRoute, 'method' | 'body' | 'bodyBytes'>,
   request: CallerRequest,
   limits: Descriptor['limits'],
   isStreamed: boolean,
@@ -40,7 +41,7 @@ export async function readCheckedBody(
   if (isOptional && mayBeWithoutType(request.headers)) {
     return assertNoBody(request, 'content-type', 'missing');
   }
-  assertBodyHeaders(request.headers);
+  assertBodyHeaders(request.headers, bodyBytes?.types ?? undefined);
   const body = isStreamed
     ? await request.readOrStream(limits, createJsonCheck)
     : await request.readBody(limits.request_bytes);
@@ -79,10 +80,24 @@ export function isStreamedJson({ module, match }: MatchedRoute): boolean {
 }
 
 /**
- * Checks the head of a request with a byte body.
- * @throws HostError 400 for a media type that the route does not list.
+ * The rules for the byte body of a request; `null` for JSON, or no body. Beside JSON, only bodies of
+ * a listed type are bytes.
+ * @throws HostError 400 for a media type that a route of bytes does not list.
  */
-export function assertListedBody(headers: CallerRequest['headers'], { types }: ByteRules): void {
+export function findByteRules(
+  { body, bodyBytes }: Pick<LiveRoute, 'body' | 'bodyBytes'>,
+  headers: CallerRequest['headers'],
+): ByteRules | null {
+  if (bodyBytes === null) return null;
+  if (body === 'bytes') {
+    assertListedBody(headers, bodyBytes);
+    return bodyBytes;
+  }
+  const isListed = isListedType(headers.get('content-type'), bodyBytes.types);
+  return isListed && headers.count('content-type') === 1 ? bodyBytes : null;
+}
+
+function assertListedBody(headers: CallerRequest['headers'], { types }: ByteRules): void {
   if (headers.count('content-type') > 1) throw createBytesError('repeated');
   const length = headers.get('content-length') ?? headers.get('transfer-encoding') ?? '0';
   const contentType = headers.get('content-type');
@@ -100,11 +115,15 @@ function createBytesError(reason: string): HostError {
 
 /**
  * Checks the headers of a JSON body before it is read.
+ * @param otherTypes media types that the route carries as well, for the message
  * @throws HostError 400.
  */
-export function assertBodyHeaders(headers: CallerRequest['headers']): void {
+export function assertBodyHeaders(
+  headers: CallerRequest['headers'],
+  otherTypes: readonly string[] = [],
+): void {
   assertNotEncoded(headers);
-  assertJsonType(headers);
+  assertJsonType(headers, otherTypes);
 }
 
 /** Whether the request has no body, or no type and then must have none. */
@@ -134,12 +153,13 @@ function assertNotEncoded(headers: CallerRequest['headers']): void {
   }
 }
 
-function assertJsonType(headers: CallerRequest['headers']): void {
+function assertJsonType(headers: CallerRequest['headers'], otherTypes: readonly string[]): void {
   const contentType = headers.get('content-type');
   if (contentType === undefined) throw createBodyError('content-type', 'missing');
   if (headers.count('content-type') > 1) throw createBodyError('content-type', 'repeated');
   if (!isJsonMediaType(contentType)) {
-    throw createBodyError('content-type', 'expected application/json or application/*+json');
+    const expected = ['application/json', 'application/*+json', ...otherTypes];
+    throw createBodyError('content-type', `expected ${expected.join(' or ')}`);
   }
 }
 

@@ -11,8 +11,8 @@ import type { ReportedStep, RouteStep } from '../step.js';
 import { assertHandshake } from '../websocket/websocket-call.js';
 import {
   announcesBody,
-  assertListedBody,
   assertSignedBody,
+  findByteRules,
   isBodyIgnored,
   isStreamedJson,
   readCheckedBody,
@@ -107,26 +107,26 @@ export const bodyStep: CallStep = {
     if (!bodyBytes) return unknown('checked when it arrives; an invalid body is 400');
     const { types, maxBytes } = bodyBytes;
     const listed = types?.join(', ') ?? 'any media type';
-    return unknown(`streamed: ${listed}, at most ${maxBytes} bytes; another body is 400`);
+    const checked = route?.value.body === 'bytes' ? '' : 'JSON is checked when it arrives; ';
+    return unknown(`${checked}streamed: ${listed}, at most ${maxBytes} bytes; another body is 400`);
   },
 };
 
 async function readBody(call: RouteCall): Promise<void> {
   const { matched, request, facts } = call;
   const { limits, owner } = matched.module.descriptor;
-  const { bodyBytes } = matched.match.value;
   try {
-    if (bodyBytes === null) {
+    const bytes = findByteRules(matched.match.value, request.headers);
+    call.sendsBytes = bytes !== null;
+    if (bytes === null) {
       const isStreamed = !call.holdsBody && isStreamedJson(matched);
       const body = await readCheckedBody(matched.match.value, request, limits, isStreamed);
       if (body === null || Buffer.isBuffer(body)) call.body = body;
       else call.upload = body;
     } else if (!call.holdsBody) {
-      assertListedBody(request.headers, bodyBytes);
-      call.upload = request.openUpload(bodyBytes.maxBytes, limits);
+      call.upload = request.openUpload(bytes.maxBytes, limits);
     } else {
-      assertListedBody(request.headers, bodyBytes);
-      const body = await request.readBody(Math.min(limits.request_bytes, bodyBytes.maxBytes));
+      const body = await request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
       call.body = body.length === 0 ? null : body;
       facts.bytes_in = body.length;
       facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
@@ -147,9 +147,10 @@ function checkContent(call: RouteCall): void | Promise<void> {
   return compared === undefined ? checkSchemas(call) : compared.then(() => checkSchemas(call));
 }
 
-function checkSchemas({ matched, request, body }: RouteCall): void | Promise<void> {
+/** Bytes are covered by no schema. */
+function checkSchemas({ matched, request, body, sendsBytes }: RouteCall): void | Promise<void> {
   const { schemas } = matched.match.value;
-  if (schemas !== null) return checkInput(schemas, matched, request, body);
+  if (schemas !== null) return checkInput(schemas, matched, request, sendsBytes ? null : body);
 }
 
 async function checkInput(

@@ -120,6 +120,8 @@ export class RouteCall implements RouteRequest {
   body: Buffer | null = null;
   /** The streamed body. */
   upload: Upload | null = null;
+  /** Whether the body is bytes, not JSON. */
+  sendsBytes = false;
   /** `null` before the provider or the cache has responded. */
   reply: Reply | null = null;
   /** The cached responses of the host; `null` without a cache. */

@@ -37,7 +37,7 @@ async function awaitUpload(upload: Upload): Promise<void> {
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, matched, request, hopByHop } = call;
   const { module, target, match } = matched;
-  const { name, declaredPath, timeoutMs, isRepeatable, body, bodyBytes, isWebSocket } = match.value;
+  const { name, declaredPath, timeoutMs, isRepeatable, body, isWebSocket } = match.value;
   const { handshake } = request;
   const opening =
     isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
@@ -50,7 +50,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     target,
     hopByHop,
     timeoutMs: Math.max(1, timeoutMs - call.waitedMs),
-    isRepeatable,
+    isRepeatable: isRepeatable && (!call.sendsBytes || call.body === null),
     operation: {
       kind: 'http_route',
       method: request.method === 'HEAD' ? chooseHeadMethod(matched) : match.value.method,
@@ -65,7 +65,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     ...(opening !== null && { headers: opening.headers }),
     upload: call.upload,
     takesBody: body !== 'none' && !isBodyIgnored(request.method, match.value),
-    sendsBytes: bodyBytes !== null,
+    sendsBytes: call.sendsBytes,
     wanted: acceptedContentOf(match.value),
     carried: match.value,
     response: opening === null ? streamedResponseOf(matched, request) : null,
@@ -86,10 +86,10 @@ function createAdmission(call: RouteCall, operation: FoundOperation): () => Prom
 
 /** Cached responses that a write may have changed are removed, regardless of its response. */
 function createParser(call: RouteCall): ParseResponse<ForwardedResponse> {
-  const { matched, credentialHeaders, request, responses, upload } = call;
-  const { bodyBytes, clearsCache } = matched.match.value;
+  const { matched, credentialHeaders, request, responses, upload, sendsBytes } = call;
+  const { clearsCache } = matched.match.value;
   const read = createResponseReader(matched, credentialHeaders, request);
-  const parse = upload === null || bodyBytes !== null ? read : parseAfterUpload(upload, read);
+  const parse = upload === null || sendsBytes ? read : parseAfterUpload(upload, read);
   if (!clearsCache || responses === null) return parse;
   const { module, target } = matched;
   return (outcome, source, operation) => {
@@ -125,9 +125,9 @@ function chooseHeadMethod({ module, match }: MatchedRoute): Method | 'HEAD' {
 }
 
 /** @returns what gets the answered calls; `null` for a request that is not observed */
-function observe(observer: CallObserver, { matched, request, upload }: RouteCall) {
-  const { name: route, bodyBytes, responseBytes, stream } = matched.match.value;
+function observe(observer: CallObserver, { matched, request, upload, sendsBytes }: RouteCall) {
+  const { name: route, responseBytes, stream } = matched.match.value;
   const { method, held } = request;
-  const isJson = (bodyBytes ?? responseBytes ?? stream) === null && upload === null;
+  const isJson = !sendsBytes && (responseBytes ?? stream) === null && upload === null;
   return isJson && held !== undefined ? observer.observe({ route, method, held }) : null;
 }

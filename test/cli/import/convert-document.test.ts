@@ -222,6 +222,23 @@ describe('an imported OpenAPI document', () => {
     expect(upload.listed).to.deep.equal([]);
   });
 
+  it('carries other media types of a request beside JSON', () => {
+    const send = (types: readonly string[], method: string) => {
+      const content = Object.fromEntries(types.map((type) => [type, {}]));
+      const { route, listed } = convertOne({ requestBody: { content } }, method);
+      return { types: route?.operation?.body_types, listed };
+    };
+    const forms = ['application/json', 'multipart/form-data; a=b', 'Image/*', 'x'];
+    expect(send(forms, 'post')).to.deep.equal({
+      types: ['multipart/form-data', 'image/*'],
+      listed: ['POST /items: request as x: it cannot stand beside JSON'],
+    });
+    expect(send(['application/json', 'text/csv'], 'get')).to.deep.equal({
+      types: undefined,
+      listed: ['GET /items: request as text/csv: that of a GET can only be JSON'],
+    });
+  });
+
   it('streams events where a response has no JSON', () => {
     const answer = (...types: string[]) =>
       convertOne({

@@ -111,6 +111,19 @@ describe('imported operations whose paths have one shape', () => {
     ]);
   });
 
+  it('accept the other types of each beside JSON', () => {
+    const body = (type: string) => ({
+      requestBody: { required: true, content: { 'application/json': {}, [type]: {} } },
+    });
+    const { routes } = convertAll({
+      '/{a}': { post: body('text/csv') },
+      '/{b}': { post: body('image/png') },
+    });
+    expect(routes.map(({ operation }) => operation)).to.deep.equal([
+      { body_types: ['text/csv', 'image/png'] },
+    ]);
+  });
+
   it('stream where one of them does, beside the JSON of another', () => {
     const events = { 200: { content: { 'text/event-stream': {} } } };
     const { routes } = convertAll({

@@ -32,6 +32,10 @@ const FILES_ROUTE = {
   ...{ method: 'PUT', path: '/files', capability: 'crm.read' },
   operation: { body: 'bytes', body_max_bytes: 1000 },
 };
+const FORMS_ROUTE = {
+  ...{ method: 'POST', path: '/files', capability: 'crm.read' },
+  operation: { body_types: ['text/plain'], input_schema: { type: 'object' } },
+};
 const SOCKET_ROUTE = {
   ...{ method: 'GET', path: '/socket', capability: 'crm.read' },
   operation: { stream: 'websocket' },
@@ -108,10 +112,11 @@ export function useCredentials() {
         'crm.json': describeModule(
           'crm',
           provider.url,
-          [...ROUTES, FILES_ROUTE, SOCKET_ROUTE, ...PUBLIC_ROUTES],
+          [...ROUTES, FILES_ROUTE, FORMS_ROUTE, SOCKET_ROUTE, ...PUBLIC_ROUTES],
           {
             public: true,
             records: { capture_bytes: 4096 },
+            schemas: { input: 'enforce' },
           },
         ),
         'leaky.json': describeModule('leaky', provider.url, ROUTES, {
