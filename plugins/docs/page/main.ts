@@ -55,7 +55,7 @@ async function load(isCallableOnly: boolean): Promise<void> {
   }
 }
 
-function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
+function send({ method, target, headers, body, signal }: ApiRequest): Promise<Response> {
   return fetch(target, {
     method,
     headers: {
@@ -67,6 +67,7 @@ function send({ method, target, headers, body }: ApiRequest): Promise<Response> 
     redirect: 'error',
     referrerPolicy: 'no-referrer',
     ...(body !== null && { body }),
+    ...(signal !== undefined && { signal }),
   });
 }
 

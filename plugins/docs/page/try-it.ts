@@ -9,7 +9,7 @@ import {
   readMedia,
 } from './api-document.js';
 import { create, createField } from './dom.js';
-import { formatJson } from './json-text.js';
+import { showResponse } from './response-view.js';
 
 export interface ApiRequest {
   readonly method: string;
@@ -17,13 +17,11 @@ export interface ApiRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  readonly signal?: AbortSignal;
 }
 
 /** Sends a request as the caller of the page. */
 export type SendRequest = (request: ApiRequest) => Promise<Response>;
-
-/** Longer responses are truncated. */
-const MAX_SHOWN = 200_000;
 
 interface Input {
   readonly place: string;
@@ -44,6 +42,7 @@ export function createTryIt(
   const body = createBody(api, entry);
   const output = create('div', { class: 'response', role: 'status' });
   const button = create('button', { type: 'submit' }, 'Send');
+  const stop = create('button', { type: 'button', disabled: true }, 'Stop');
   const fields = inputs.map(({ control, place, name }) =>
     createField(`${name} (${place})`, control),
   );
@@ -53,16 +52,37 @@ export function createTryIt(
     ...fields,
     ...(body === null ? [] : [createField('Body', body)]),
     button,
+    stop,
     output,
   );
+  const hasLines = readSuccess(api, entry)['x-modgate-stream'] === 'ndjson';
+  let controller = new AbortController();
+  const setSending = (isSending: boolean) => {
+    button.disabled = isSending;
+    stop.disabled = !isSending;
+  };
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    button.disabled = true;
-    void showResponse(() => send(createRequest(entry, inputs, body)), output).finally(() => {
-      button.disabled = false;
-    });
+    setSending(true);
+    controller = new AbortController();
+    const { signal } = controller;
+    const accept = listTypes(api, entry);
+    const sendNow = () => send({ ...createRequest(entry, inputs, body, accept), signal });
+    void showResponse(sendNow, output, { hasLines }).finally(() => setSending(false));
   });
+  stop.addEventListener('click', () => controller.abort());
   return form;
+}
+
+/** The response that a call has when it succeeds. */
+function readSuccess(api: ApiDocument, { operation }: ApiOperation): JsonObject {
+  return api.follow(asObject(operation['responses'])['200']);
+}
+
+/** The media types of a successful response, which `accept` has to name for a stream. */
+function listTypes(api: ApiDocument, entry: ApiOperation): string {
+  const types = Object.keys(asObject(readSuccess(api, entry)['content']));
+  return types.join(', ') || 'application/json';
 }
 
 function isKey(parameter: JsonObject): boolean {
@@ -110,10 +130,11 @@ function createRequest(
   { method, path }: ApiOperation,
   inputs: readonly Input[],
   body: HTMLTextAreaElement | null,
+  accept: string,
 ): ApiRequest {
   let target = path;
   const query: string[] = [];
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept };
   for (const { place, name, isRest, control, createDefault } of inputs) {
     const value = control.value || createDefault();
     if (place === 'path') target = target.replace(`{${name}}`, () => encodeSegments(value, isRest));
@@ -138,44 +159,6 @@ function encodeSegments(value: string, isRest: boolean): string {
     throw new Error('a path parameter must have no empty segment, . or ..');
   }
   return segments.map(encodeURIComponent).join('/');
-}
-
-async function showResponse(send: () => Promise<Response>, output: HTMLElement): Promise<void> {
-  output.replaceChildren('sending …');
-  const startedAt = performance.now();
-  try {
-    const response = await send();
-    const text = await response.text();
-    const durationMs = Math.round(performance.now() - startedAt);
-    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    output.replaceChildren(
-      create(
-        'p',
-        {},
-        [response.status, asText(asObject(parse(text))['title']), `in ${durationMs} ms`]
-          .filter((part) => part !== '')
-          .join(' '),
-      ),
-      create('pre', { class: 'headers' }, headers.join('\n')),
-      create('pre', {}, shorten(formatJson(text))),
-    );
-  } catch (error) {
-    output.replaceChildren(create('p', {}, `no response: ${(error as Error).message}`));
-  }
-}
-
-function shorten(text: string): string {
-  return text.length <= MAX_SHOWN
-    ? text
-    : `${text.slice(0, MAX_SHOWN)}\n… ${text.length} characters`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /**

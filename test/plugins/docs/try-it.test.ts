@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { useBrowser, type WatchedPage } from '../../support/browser/browser.js';
+import { findAccessibilityViolations } from '../../support/browser/find-violations.js';
+import { ROOT } from '../../support/http/call.js';
+import { describeModule } from '../../support/http/modules.js';
+import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
+import { beginEvents } from '../../support/http/use-streams.js';
+
+const route = (method: string, path: string, operation: object) => ({
+  method,
+  path,
+  capability: 'shop.use',
+  operation,
+});
+
+const ROUTES = [
+  route('GET', '/events', { stream: 'sse' }),
+  route('GET', '/lines', { stream: 'ndjson' }),
+  route('POST', '/chat', { stream: 'sse', stream_optional: true }),
+];
+
+describe('try it of the docs page', () => {
+  const browser = useBrowser();
+  const setup = useScriptedProvider((url) => ({
+    'shop.json': describeModule('shop', url, ROUTES),
+    'raw.json': describeModule(
+      'raw',
+      url,
+      [route('GET', '/watch', { stream: 'ndjson', stream_types: ['application/json'] })],
+      { responses: { mode: 'raw' } },
+    ),
+  }));
+  let watched: WatchedPage;
+  let page: Page;
+
+  const open = async (path: string): Promise<Locator> => {
+    watched = await browser.open(`${setup.host.url}/docs`);
+    page = watched.page;
+    await page.getByLabel('Token').fill(ROOT);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('.operation > summary', { hasText: path }).click();
+    return page.locator('.operation[open]');
+  };
+  const press = (operation: Locator, name: string) =>
+    operation.getByRole('button', { name, exact: true }).click();
+
+  afterEach(async () => {
+    expect(await watched.violations()).to.deep.equal([]);
+    await watched.close();
+  });
+
+  it('shows events when they come, and closes the stream when it is stopped', async () => {
+    const operation = await open('/events');
+    let write = (_text: string) => {};
+    let accept: string | undefined;
+    const closed = new Promise<void>((resolve) => {
+      setup.answer((request, response) => {
+        ({ accept } = request.headers);
+        beginEvents(response);
+        write = (text) => void response.write(text);
+        response.on('close', resolve);
+        write('data: <b>one</b>\n\ndata: tw');
+      });
+    });
+    await press(operation, 'Send');
+    const received = operation.getByRole('region', { name: 'Received' });
+    await received.getByText('data: <b>one</b>').waitFor();
+    await operation.getByText('2 parts, open').waitFor();
+    expect(await received.innerText()).not.to.include('data: tw');
+    write('o\r\n\r');
+    write('\n: a comment\n\n');
+    await received.getByText('data: two').waitFor();
+    await operation.getByText('3 parts, open').waitFor();
+    expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+    await press(operation, 'Stop');
+    await operation.getByText('3 parts, stopped').waitFor();
+    await closed;
+    expect(accept).to.include('text/event-stream');
+  });
+
+  it('keeps the newest 100 lines, and at most 64 KiB', async () => {
+    const operation = await open('/lines');
+    const answer = (lines: readonly string[]) =>
+      setup.answer((_request, response) => {
+        beginEvents(response, 'application/x-ndjson');
+        response.end(lines.map((line) => `${line}\n`).join(''));
+      });
+    answer(Array.from({ length: 250 }, (_, at) => `{"at":${at}}`));
+    await press(operation, 'Send');
+    await operation.getByText('252 parts, the newest 100 shown, ended').waitFor();
+    const received = operation.getByRole('region', { name: 'Received' });
+    const lines = (await received.innerText()).split('\n');
+    expect([lines.length, lines[0]]).to.deep.equal([100, '{"at":151}']);
+    answer(Array.from({ length: 50 }, () => JSON.stringify('é'.repeat(5000))));
+    await press(operation, 'Send');
+    await operation.getByText(/^52 parts, the newest \d+ shown, ended$/).waitFor();
+    const text = await received.innerText();
+    expect(Buffer.byteLength(text)).to.be.within(50_000, 65_536);
+    expect(text).to.match(/\{"modgate\.end":.*\}$/);
+  });
+
+  it('shows the other answer of a stream: JSON, or lines that are called JSON', async () => {
+    const chat = await open('/chat');
+    setup.answer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end('{"text":"hello"}');
+    });
+    await press(chat, 'Send');
+    await chat.locator('.response').getByText('"text": "hello"').waitFor();
+    expect(await watched.violations()).to.deep.equal([]);
+    await watched.close();
+    const watch = await open('/watch');
+    setup.answer((_request, response) => {
+      beginEvents(response, 'application/json');
+      response.write('{"at":1}\n');
+    });
+    await press(watch, 'Send');
+    await watch.getByText('1 part, open').waitFor();
+    await watch.getByText('{"at":1}', { exact: true }).waitFor();
+    await press(watch, 'Stop');
+    await watch.getByText('1 part, stopped').waitFor();
+  });
+
+  it('shows the Problem of a stream that did not begin', async () => {
+    const operation = await open('/events');
+    setup.answer((_request, response) => {
+      response.statusCode = 500;
+      response.end();
+    });
+    await press(operation, 'Send');
+    await operation
+      .locator('.response')
+      .getByText(/^502 .* in \d+ ms$/)
+      .waitFor();
+  });
+});
