@@ -21,7 +21,7 @@ let last: Promise<unknown> = Promise.resolve();
 export async function digestWithoutBlocking(value: DigestedValue): Promise<string> {
   if (value.json.length <= MAX_SHORT_LENGTH) return digestValue(value);
   const digest = last.then(() => digestInThread(value));
-  last = digest;
+  last = digest.catch(() => {});
   return digest;
 }
 

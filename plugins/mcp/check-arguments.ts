@@ -1,4 +1,10 @@
-import { admitsNull, describeForm, describeForms, listProperties } from './describe-form.js';
+import {
+  admitsNull,
+  createBudget,
+  describeForm,
+  describeForms,
+  listProperties,
+} from './describe-form.js';
 import type { DescribedTool } from './describe-tool.js';
 import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
 import { askFor, findNearestNames } from './nearest-names.js';
@@ -30,10 +36,11 @@ export function readArguments(tool: CheckedTool, value: ExactValue | undefined):
   const properties = new Map(Object.entries(listProperties(inputSchema, inputSchema)));
   const names = Array.isArray(inputSchema['required']) ? inputSchema['required'].map(String) : [];
   const required = new Set(names);
+  const budget = createBudget();
   const given = new Map(
     [...all].filter(([name, { kind }]) => {
       const schema = properties.get(name);
-      return kind !== 'null' || schema === undefined || admitsNull(schema, inputSchema);
+      return kind !== 'null' || schema === undefined || admitsNull(schema, inputSchema, budget);
     }),
   );
   const unknown = [...given]
@@ -46,6 +53,7 @@ export function readArguments(tool: CheckedTool, value: ExactValue | undefined):
     });
   const missing = [...required]
     .filter((name) => !given.has(name))
+    .slice(0, MAX_ERRORS)
     .map((name): ArgumentError => {
       const form = describeForm(properties.get(name), inputSchema);
       return { field: name, reason: `${all.has(name) ? 'null' : 'missing'}: expected ${form}` };

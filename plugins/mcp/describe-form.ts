@@ -5,19 +5,33 @@ export type InputSchema = JsonObject;
 
 /** An end for schemas that refer to themselves. */
 const MAX_STEPS = 8;
+/** The schemas that are read for a form: alternatives that are shared multiply with each level. */
+const MAX_READ = 1000;
+/** The steps to a member that an error is about. */
+const MAX_PATH = 32;
 const MAX_VALUES = 10;
 const MAX_MEMBERS = 30;
 /** Characters. */
 const MAX_FORM = 500;
 
+/** Counts the schemas that may still be read. */
+export interface ReadBudget {
+  left: number;
+}
+
+export const createBudget = (): ReadBudget => ({ left: MAX_READ });
+
 /** What each argument has to be, by its name, for a model that erred. */
 export function describeForms(root: InputSchema): Readonly<Record<string, string>> {
-  return Object.fromEntries(listForms(root, root, true));
+  return Object.fromEntries(listForms(root, root, createBudget(), true));
 }
 
 /** `integer`, `one of "a", "b"`, or `object with title (string, required), text (string)`. */
 export function describeForm(schema: unknown, root: InputSchema): string {
-  const form = writeForm(schema, root, true);
+  return shortenForm(writeForm(schema, root, createBudget(), true));
+}
+
+function shortenForm(form: string): string {
   return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM - 1).toWellFormed()}…`;
 }
 
@@ -27,45 +41,64 @@ export function listProperties(schema: unknown, root: InputSchema): JsonObject {
   return isObject(properties) ? properties : {};
 }
 
-/** The schema of a member or an item further down; `undefined` for an undeclared one. */
+/** The schema of a member or an item further down; `undefined` for an undeclared or a distant one. */
 export function findSchema(schema: unknown, path: readonly string[], root: InputSchema): unknown {
+  if (path.length > MAX_PATH) return undefined;
   let found = schema;
   for (const step of path) {
-    found =
-      new Map(Object.entries(listProperties(found, root))).get(step) ??
-      follow(found, root)['items'];
+    const properties = listProperties(found, root);
+    found = Object.hasOwn(properties, step) ? properties[step] : follow(found, root)['items'];
   }
   return found;
 }
 
-/** Whether a schema admits `null`; true for one that does not say so. */
-export function admitsNull(schema: unknown, root: InputSchema, steps = MAX_STEPS): boolean {
+/** Whether a schema admits `null`; true for one that does not say so, or takes long to read. */
+export function admitsNull(
+  schema: unknown,
+  root: InputSchema,
+  budget: ReadBudget,
+  steps = MAX_STEPS,
+): boolean {
   if (schema === false) return false;
+  if (isSpent(budget)) return true;
   const found = follow(schema, root);
   if ('const' in found) return found['const'] === null;
   if (Array.isArray(found['enum'])) return found['enum'].includes(null);
   if (found['type'] !== undefined) return [found['type']].flat().includes('null');
   const branches = listBranches(found);
   if (branches.length === 0 || steps === 0) return true;
-  return branches.some((branch) => admitsNull(branch, root, steps - 1));
+  return branches.some((branch) => admitsNull(branch, root, budget, steps - 1));
 }
 
-function listForms(schema: unknown, root: InputSchema, hasMembers: boolean): [string, string][] {
+function isSpent(budget: ReadBudget): boolean {
+  budget.left -= 1;
+  return budget.left < 0;
+}
+
+function listForms(
+  schema: unknown,
+  root: InputSchema,
+  budget: ReadBudget,
+  hasMembers: boolean,
+): [string, string][] {
   const { required } = follow(schema, root);
   const entries = Object.entries(listProperties(schema, root)).slice(0, MAX_MEMBERS);
   return entries.map(([name, member]) => {
-    const form = hasMembers ? describeForm(member, root) : writeForm(member, root, false);
+    const form = writeForm(member, root, budget, hasMembers);
     const isRequired = Array.isArray(required) && required.includes(name);
-    return [name, isRequired ? `${form}, required` : form];
+    const shown = hasMembers ? shortenForm(form) : form;
+    return [name, isRequired ? `${shown}, required` : shown];
   });
 }
 
 function writeForm(
   schema: unknown,
   root: InputSchema,
+  budget: ReadBudget,
   hasMembers: boolean,
   steps = MAX_STEPS,
 ): string {
+  if (isSpent(budget)) return 'any value';
   const found = follow(schema, root);
   const { type, enum: values, items } = found;
   if ('const' in found) return JSON.stringify(found['const']);
@@ -74,12 +107,13 @@ function writeForm(
     return `one of ${shown.join(', ')}${values.length > MAX_VALUES ? ', …' : ''}`;
   }
   if (type === undefined) {
-    const write = (branch: unknown) => writeForm(branch, root, hasMembers, steps - 1);
+    const write = (branch: unknown) => writeForm(branch, root, budget, hasMembers, steps - 1);
     const forms = steps === 0 ? [] : listBranches(found).map(write);
     return [...new Set(forms)].slice(0, MAX_VALUES).join(' or ') || 'any value';
   }
-  if (type === 'array' && steps > 0) return `list of ${writeForm(items, root, false, steps - 1)}`;
-  const members = type === 'object' && hasMembers ? listForms(found, root, false) : [];
+  if (type === 'array' && steps > 0)
+    return `list of ${writeForm(items, root, budget, false, steps - 1)}`;
+  const members = type === 'object' && hasMembers ? listForms(found, root, budget, false) : [];
   if (members.length === 0) return [type].flat().join(' or ');
   return `object with ${members.map(([name, form]) => `${name} (${form})`).join(', ')}`;
 }

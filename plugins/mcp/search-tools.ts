@@ -22,9 +22,10 @@ export async function searchTools(
   query: string,
 ): Promise<FoundTools> {
   const words = divide(query).slice(0, MAX_WORDS);
+  const isEmpty = query.trim() === '';
   const found: { readonly entry: CatalogEntry; readonly score: number }[] = [];
   await forEachInSlices(entries, (entry) => {
-    const score = query.trim() === '' ? 1 : scoreOf(entry.tools.listSearchWords(entry), words);
+    const score = isEmpty ? 1 : scoreOf(entry.tools.listSearchWords(entry), words);
     if (score > 0) found.push({ entry, score });
     return true;
   });

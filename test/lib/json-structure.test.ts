@@ -1,14 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { measureJson } from '../../core/lib/json/json-check.js';
-import { hasMember, sliceAt, sliceMember } from '../../core/lib/json/json-structure.js';
+import { hasMember, sliceEntry, sliceMember } from '../../core/lib/json/json-structure.js';
 
 const measureDepth = (json: Uint8Array) => measureJson(json).depth;
 
 const slice = (text: string, name: string) =>
   sliceMember(Buffer.from(text), name)?.toString() ?? null;
 
-describe('sliceAt', () => {
+describe('sliceEntry', () => {
+  const sliceAt = (json: Buffer, path: readonly string[]) =>
+    path.reduce<Buffer | null>((value, key) => value && sliceEntry(value, key), json);
   const sliceText = (text: string, path: string) =>
     sliceAt(Buffer.from(text), path.split('.'))?.toString() ?? null;
 

@@ -22,18 +22,24 @@ export function convertDiscriminator(
   const { propertyName, mapping } = asObject(discriminator);
   const name = asText(propertyName);
   if (name === undefined || name === '__proto__' || (oneOf && anyOf) !== undefined) return [];
-  const branches = [...asList(oneOf), ...asList(anyOf)].filter(isReference);
-  const mapped = Object.entries(asObject(mapping)).map(([value, target]) => {
-    return [value, followMapping(document, target)] as const;
-  });
-  const named = branches.map((branch): NamedBranch => {
+  const references = [...asList(oneOf), ...asList(anyOf)].filter(isReference);
+  const branches = new Map(references.map((branch) => [branch['$ref'], branch]));
+  const mapped = new Map<JsonObject, string[]>();
+  for (const [value, target] of Object.entries(asObject(mapping))) {
+    const followed = followMapping(document, target);
+    mapped.set(followed, mapped.get(followed) ?? []);
+    mapped.get(followed)?.push(value);
+  }
+  const named = [...branches.values()].map((branch): NamedBranch => {
     const target = followReference(document, branch);
-    const values = mapped.flatMap(([value, other]) => (other === target ? value : []));
-    return { branch, values: values.length > 0 ? values : listOwnNames(document, branch, name) };
+    return { branch, values: mapped.get(target) ?? listOwnNames(document, branch, name) };
   });
-  const all = named.flatMap(({ values }) => values);
+  const counts = new Map<string, number>();
+  for (const { values } of named) {
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
   return named.flatMap(({ branch, values }) => {
-    const own = values.filter((value) => all.indexOf(value) === all.lastIndexOf(value));
+    const own = values.filter((value) => counts.get(value) === 1);
     if (own.length === 0) return [];
     const condition = { properties: { [name]: { enum: own } }, required: [name], type: 'object' };
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -134,11 +134,21 @@ function unite(
   return a && b && [...new Set([...a, ...b])];
 }
 
+/** Kept, because each merge reads the schemas of those before it. */
+const texts = new WeakMap<object, string>();
+
+function textOf(schema: JsonObject | undefined): string | undefined {
+  if (schema === undefined) return undefined;
+  const text = texts.get(schema) ?? JSON.stringify(schema);
+  texts.set(schema, text);
+  return text;
+}
+
 /** A schema that accepts what any of them accepts; a missing one accepts everything. */
 function uniteSchemas(schemas: readonly (JsonObject | undefined)[]): JsonObject | undefined {
   // What was united before stays flat: an operation may be one of hundreds.
   const all = schemas.flatMap((schema) => (isUnion(schema) ? schema.anyOf : [schema]));
-  const distinct = new Map(all.map((schema) => [JSON.stringify(schema), schema]));
+  const distinct = new Map(all.map((schema) => [textOf(schema), schema]));
   const [first] = distinct.values();
   if (distinct.size <= 1) return first;
   const alternatives = [...distinct.values()].filter(isObject);

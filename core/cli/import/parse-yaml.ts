@@ -25,7 +25,9 @@ const MAX_PARSER_STACK = MAX_DEPTH + 3;
  * @throws SyntaxStop
  */
 export function parseYaml(text: string): unknown {
-  const composer = new Composer({ version: '1.2', logLevel: 'error', prettyErrors: false });
+  // The library compares each key with all before it.
+  const options = { version: '1.2', logLevel: 'error', prettyErrors: false } as const;
+  const composer = new Composer({ ...options, uniqueKeys: false });
   const [document, second] = composer.compose(readTokens(text), true, text.length);
   if (document === undefined) return null;
   if (second !== undefined) throw stop('a file must hold one document', second.range[0]);
@@ -96,13 +98,16 @@ class ValueBuilder {
   #buildMapping(node: YAMLMap.Parsed, depth: number): unknown {
     const own = new Map<string, unknown>();
     const merged = new Map<string, unknown>();
+    const names = new Set<unknown>();
     for (const { key, value } of node.items) {
       const [offset] = key.range;
       const isMerge = isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
       const name = this.build(key, depth + 1);
       const member = this.build(value, depth + 1);
       if (typeof name === 'object' && name !== null) throw stop('a key must be a string', offset);
+      if (!isMerge && names.has(name)) throw stop('this mapping has the same key twice', offset);
       if (!isMerge) own.set(String(name ?? ''), member);
+      if (!isMerge) names.add(name);
       for (const source of isMerge ? [member].flat() : []) {
         if (!isObject(source)) throw stop('a merge key needs a mapping', offset);
         for (const [inner, item] of Object.entries(source)) {

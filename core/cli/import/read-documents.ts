@@ -46,6 +46,9 @@ export async function readDocuments(source: string): Promise<ReadDocuments> {
   return set.join();
 }
 
+/** Longer ones are no addresses. Each reference below one would be as long. Characters. */
+const MAX_ID_LENGTH = 2048;
+
 class DocumentSet {
   readonly #root: string;
   readonly #documents = new Map<string, unknown>();
@@ -56,6 +59,7 @@ class DocumentSet {
   readonly #ids = new Map<string, Place>();
   readonly #hasIds: boolean;
   #bytes = 0;
+  #tried = 0;
 
   constructor(location: string, root: Members) {
     this.#root = location;
@@ -123,17 +127,22 @@ class DocumentSet {
   /** @throws CommandError with the problem, as the part of a line. */
   async #read(location: string): Promise<unknown> {
     const name = withoutSecrets(this.#format(location));
-    const source = await this.#findSource(location, name);
-    if (this.#documents.size > MAX_DOCUMENTS) {
+    this.#tried += 1;
+    if (this.#tried > MAX_DOCUMENTS) {
       throw new CommandError(`a reference to more than ${MAX_DOCUMENTS} other documents`);
     }
+    this.#assertFewBytes();
+    const source = await this.#findSource(location, name);
     const { value, bytes } = await readSource(source, `a reference: ${name}`);
     this.#bytes += bytes;
-    if (this.#bytes > MAX_BYTES) {
-      throw new CommandError(`a reference to more than ${MAX_BYTES / 1024 / 1024} MiB`);
-    }
+    this.#assertFewBytes();
     if (!isTooDeep(value)) return value;
     throw new CommandError(`a reference: ${name} is nested deeper than ${MAX_DEPTH} levels`);
+  }
+
+  #assertFewBytes(): void {
+    if (this.#bytes <= MAX_BYTES) return;
+    throw new CommandError(`a reference to more than ${MAX_BYTES / 1024 / 1024} MiB`);
   }
 
   /** Returns the URL or the file. @throws CommandError for one that may not be read. */
@@ -234,7 +243,8 @@ function enterId(
   { scope, pointer }: { readonly scope: Scope; readonly pointer: string },
   onId: (url: string, pointer: string) => void,
 ): Scope {
-  const target = typeof id === 'string' ? parseUrl(id, scope.base) : null;
+  const resolved = typeof id === 'string' ? parseUrl(id, scope.base) : null;
+  const target = resolved !== null && resolved.location.length <= MAX_ID_LENGTH ? resolved : null;
   const base = target === null ? scope.base : target.location;
   if (target !== null) onId(target.location + target.hash, pointer);
   if (typeof anchor === 'string') onId(`${base}#${anchor}`, pointer);

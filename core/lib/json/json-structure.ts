@@ -146,19 +146,16 @@ export function hasMember(json: Buffer, prefix: string): boolean {
 }
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
+/** Characters that only `\u` can escape. */
+const PLAIN_NAME = /^[\w .$-]*$/;
 
 /**
- * The unchanged bytes at a path of names and indexes of arrays; `null` where there is nothing. Of
- * repeated members the last counts, like for JSON.parse. The bytes must be valid JSON without space
- * around it.
+ * The unchanged bytes of a member, of repeated ones the last, or of an item of an array; `null` where
+ * there is nothing. The bytes must be valid JSON without space around it.
  */
-export function sliceAt(json: Buffer, path: readonly string[]): Buffer | null {
-  let value: Buffer | null = json;
-  for (const key of path) {
-    if (value === null) return null;
-    value = value[0] === OPEN_ARRAY ? sliceItem(value, key) : sliceNamed(value, key);
-  }
-  return value;
+export function sliceEntry(json: Buffer, key: string): Buffer | null {
+  if (json[0] === OPEN_ARRAY) return sliceItem(json, key);
+  return PLAIN_NAME.test(key) ? sliceMember(json, key) : sliceNamed(json, key);
 }
 
 function sliceNamed(json: Buffer, name: string): Buffer | null {

@@ -2,7 +2,7 @@ import type { ConsoleContribution } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { injectable } from '../../injection.js';
 import { compareNames } from '../../lib/compare-texts.js';
-import { sliceAt, sliceMember } from '../../lib/json/json-structure.js';
+import { sliceEntry, sliceMember } from '../../lib/json/json-structure.js';
 import type { Generation, LiveModule } from '../../modules/live-module.js';
 import { holdsPermission } from '../authorization.js';
 import type { BridgeCall, BridgeOperation } from './bridge-operation.js';
@@ -92,11 +92,15 @@ function findActionModule(
   return generation.get(moduleName) ?? findByModuleId(generation, moduleName);
 }
 
+/** Each step of each path reads what is below the step before it. Bytes. */
+const MAX_READ_BYTES = 8_388_608;
+
 /** The context of a client, and the amount of it in the response. */
 class BoundContext {
   readonly #context: Buffer | null;
   readonly #bound = new Map<string, string | undefined>();
   #boundBytes = 0;
+  #readBytes = 0;
 
   constructor(body: Buffer) {
     const payload = sliceMember(body, 'payload');
@@ -106,25 +110,33 @@ class BoundContext {
   /**
    * The JSON of a value as the client sent it, such as `selected_user.roles.0.id`, so that numbers,
    * which may be keys of rows, keep all digits; `undefined` if it does not exist.
-   * @throws HostError 400 when the values of all bindings are too large.
+   * @throws HostError 400 when the values of all bindings are too large, or too long to find.
    */
   read(path: string): string | undefined {
     const bound = this.#bound.has(path) ? this.#bound.get(path) : this.#slice(path);
     this.#bound.set(path, bound);
     this.#boundBytes += Buffer.byteLength(bound ?? '');
-    if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError();
+    if (this.#boundBytes > MAX_BOUND_BYTES) throw createContextError(TOO_MANY_BYTES);
     return bound;
   }
 
   #slice(path: string): string | undefined {
-    const value = this.#context && sliceAt(this.#context, path.split('.'));
+    let value = this.#context;
+    for (const key of path.split('.')) {
+      if (value === null) return undefined;
+      this.#readBytes += value.length;
+      if (this.#readBytes > MAX_READ_BYTES) throw createContextError(TOO_MUCH_TO_READ);
+      value = sliceEntry(value, key);
+    }
     return value?.toString('utf8');
   }
 }
 
-function createContextError(): HostError {
-  const reason = `its values would take more than ${MAX_BOUND_BYTES} bytes of the response`;
-  return new HostError('validation_failed', 'the response would be too long', {
+const TOO_MANY_BYTES = `its values would take more than ${MAX_BOUND_BYTES} bytes of the response`;
+const TOO_MUCH_TO_READ = `its values are found in more than ${MAX_READ_BYTES} bytes`;
+
+function createContextError(reason: string): HostError {
+  return new HostError('validation_failed', 'the context is too large for the bindings', {
     errors: [{ field: 'payload.context', reason }],
     nextActions: ['send only the values that the contributions use'],
   });

@@ -58,7 +58,8 @@ function createOperations(module: ExposingModule): Operations {
   for (const { id, declared } of listDeclared(module)) {
     if (selection?.has(id) === false || !isExposed(mcp.expose, declared)) continue;
     const dangerLevel = dangerOf(declared);
-    const tool = mcp.tools?.[id];
+    // A provider chooses ids, such as those of members that all objects have.
+    const tool = mcp.tools && Object.hasOwn(mcp.tools, id) ? mcp.tools[id] : undefined;
     const description = {
       id,
       ...(tool !== undefined && { tool }),

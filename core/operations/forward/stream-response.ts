@@ -75,7 +75,9 @@ export function createStreamReader<Other>(
       throw createProtocolFailure(outcome, 'of a media type that the route does not list', detail);
     }
     source?.becomeBody(limits.response_bytes, limits);
-    if (isRaw && foreign === null && limits.hold_bytes < limits.response_bytes) {
+    // Only a held body is checked.
+    const isChecked = Boolean(match.value.schemas?.output);
+    if (isRaw && !isChecked && foreign === null && limits.hold_bytes < limits.response_bytes) {
       return readJson(await holdStart(outcome, limits.hold_bytes), endpoint, operation);
     }
     // The end of an error that is a stream could take forever.

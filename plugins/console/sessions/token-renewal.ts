@@ -126,7 +126,10 @@ export class TokenRenewal {
       token: encryptToken(tokens.accessToken, cookie),
       renewal: createRenewal(renewal.issuer, issued, cookie, now()),
     };
-    return stored.update(key, (record) => ({ ...record, ...changed }));
+    const updated = await stored.update(key, (record) => ({ ...record, ...changed }));
+    // The session ended meanwhile, and its sign-out revoked the token before this one.
+    if (updated === null) await issuers.revoke(renewal.issuer, issued.refreshToken);
+    return updated;
   }
 }
 

@@ -134,6 +134,15 @@ const FILES = {
       contribute('repeated', 'repeated', `${index}`, {}, [bind('a', 'user'), bind('b', 'user')]),
     ),
   ),
+  'deep.json': contributor('deep', 'deep', [
+    contribute(
+      'deep',
+      'deep',
+      'deep',
+      {},
+      Array.from({ length: 20 }, (_, index) => bind(`input_${index}`, `lacking_${index}.id`)),
+    ),
+  ]),
   'refused.json': {
     ...contributor('refused', 'refused', [contribute('refused', 'ordered', 'refused')]),
     surplus: 1,
@@ -267,6 +276,19 @@ describe('console bridge: contributions_resolve', () => {
       });
       expect(reasonOf(expectProblem(response, 400), 'payload.context')).to.match(/4194304 bytes/);
     }
+  });
+
+  it('rejects a context whose values take too long to find', async () => {
+    // Each of the 20 paths reads the whole context.
+    const { response } = await askBridge(setup.host, {
+      module: 'b-module',
+      permission: USE,
+      payload: {
+        ...{ operation: 'contributions_resolve', target: 'deep' },
+        context: { other: 'a'.repeat(500_000) },
+      },
+    });
+    expect(reasonOf(expectProblem(response, 400), 'payload.context')).to.match(/8388608 bytes/);
   });
 
   it('keeps every digit of a number, and text that looks like one', async () => {

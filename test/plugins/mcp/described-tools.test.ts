@@ -121,4 +121,14 @@ describe('tools that a descriptor describes', () => {
     await callTool(setup.host, 'find_items');
     expect(setup.provider.requests).to.have.length(1);
   });
+
+  it('are not those of members that every object has', async () => {
+    const operation = { operation_id: 'constructor' };
+    const routes = [{ method: 'GET', path: '/o', capability: 's.use', operation }];
+    setup.host.drop('d.json', describeShop('d', setup.provider.url, { list: {} }, routes));
+    const listNames = async () =>
+      (await listTools(setup.host, { module: 'd' })).map(({ name }) => name);
+    await waitUntil('the tool', async () => (await listNames()).length > 0);
+    expect(await listNames()).to.include('d_constructor');
+  });
 });
