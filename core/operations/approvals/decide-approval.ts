@@ -21,7 +21,7 @@ export const MAY_APPROVE_OWN = createToken<boolean>('may-approve-own');
 
 /** A person approves or rejects, once. */
 export const DECISION = defineResource({
-  text: '`{"decision": "approve"}` or `{"decision": "reject", "reason": TEXT}`, not of who asked; the reason is optional, has at most 500 characters, and is shown to the agent; 409 once decided',
+  text: '`{"decision": "approve"}` or `{"decision": "reject", "reason": TEXT}`, but not by the user who asked; the reason is optional, has at most 500 characters, and is shown to the agent; 409 once decided',
   ids: APPROVAL_ID,
   needs: [STORE, MAY_APPROVE_OWN],
   answer: async ({ params: { id = '' }, body, request }, store, mayApproveOwn) => {
@@ -52,7 +52,7 @@ function createConflict(): HostError {
   });
 }
 
-/** More than a sentence or two; code points. */
+/** Enough for several sentences. Code points. */
 const MAX_REASON = 500;
 
 const reason = refine(

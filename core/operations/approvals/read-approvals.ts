@@ -38,7 +38,7 @@ export const APPROVALS = defineResource({
 
 /** Shows all parts that the decision covers, and the last approved call of the operation. */
 export const APPROVAL = defineResource({
-  text: 'the same with `description` and `confirmation` (`{message, required_phrase}`) of the manifest, `arguments` (canonical JSON text, one member a line, in which nothing is invisible), `has_invisible`, `members`, `bytes`, `headers` (`{name, value}`), `config_digest`, `request_id` `decided_at`, `decided_by`, and `previous`, the call of the operation that was approved before; 404 once expired',
+  text: 'the same with `description` and `confirmation` (`{message, required_phrase}`) of the manifest, `arguments` (canonical JSON text, one member a line, in which nothing is invisible), `has_invisible`, `members`, `bytes`, `headers` (`{name, value}`), `config_digest`, `request_id`, `decided_at`, `decided_by`, and `previous`, the call of the operation that was approved before; 404 once expired',
   ids: APPROVAL_ID,
   needs: [STORE],
   answer: async ({ params: { id = '' } }, store) => {
