@@ -149,7 +149,7 @@ interface HostErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The reason of a rejection, as a word for the log; never sent. */
   readonly reason?: string | null;
-  /** What the reason is about, as the name of a claim, for the log; never sent. */
+  /** Details of the reason for the log, such as the name of a claim; never sent. */
   readonly reasonDetail?: string | null;
   /** The scope that the caller lacks: operators see the roles that have it. */
   readonly missingScope?: string;

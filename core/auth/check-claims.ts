@@ -16,9 +16,9 @@ interface ClaimRules {
 }
 
 const MS_PER_SECOND = 1000;
-/** Tokens that are no access tokens, by the words of `typ` and `token_type` (Keycloak and others). */
+/** Values of `typ` and `token_type` in tokens that are not access tokens (Keycloak and others). */
 const OTHER_KIND = /^(?:serialized-)?(?:refresh|id|offline|logout)(?:[ _+-]?(?:token|jwt))?$/i;
-/** Of Cognito and Hydra. */
+/** Values of `token_use` in access tokens (Cognito and Hydra). */
 const ACCESS_USE = /^access(?:_token)?$/i;
 /** The event of a logout token (OpenID Connect Back-Channel Logout). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';

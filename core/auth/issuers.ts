@@ -172,7 +172,8 @@ async function verify(
 ): Promise<AuthenticationResult> {
   const parts = readJwtParts(token);
   if (parts === null) return null;
-  // Among several issuers, a token without one may be of any, or of an authenticator that follows.
+  // With several issuers, a token without `iss` may belong to any of them, or to a later
+  // authenticator.
   if (parts.issuer === null) return byName.size === 1 ? NO_ISSUER : null;
   const issuer = byName.get(parts.issuer);
   if (issuer === undefined) return { rejected: 'issuer' };

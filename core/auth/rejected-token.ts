@@ -1,7 +1,7 @@
 import type { CredentialReason } from '../contract/index.js';
 
 interface RejectionOptions {
-  /** The name of the claim or header that is the cause; nothing that the token holds. */
+  /** The name of the claim or header that is the cause, never its value. */
   readonly detail?: string;
   /** Whether an operator may have to act: the claims do not fit the entry, or the key is unusable. */
   readonly isSuspicious?: boolean;
@@ -35,7 +35,7 @@ export class UnverifiableToken extends Error {
   }
 }
 
-/** Rejects a token for a claim that the entry of its issuer requires otherwise. */
+/** Rejects a token because a claim does not fit the entry of its issuer. */
 export function createClaimError(name: string, problem: string): RejectedToken {
   const options = { detail: name, isSuspicious: true };
   return new RejectedToken(`the claim '${name}' ${problem}`, 'claim', options);

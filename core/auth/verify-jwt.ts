@@ -17,7 +17,7 @@ interface JwtParts {
   readonly claims: Claims;
   /** The id of the key; `null` without one. */
   readonly keyId: string | null;
-  /** The name of a header that no token may have, or not with this value; `null` for none. */
+  /** The name of a header that is not accepted, or not with this value; `null` for none. */
   readonly rejectedHeader: string | null;
 }
 
@@ -25,9 +25,9 @@ interface JwtParts {
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
 
 /**
- * Headers that choose the format (RFC 7515, 7516, 7797), which the token must not. `cty` announces a
- * nested token. Those that name a key (`jku`, `jwk`, `x5u`, `x5c`) are ignored: only the keys of the
- * issuer's entry count.
+ * Headers that choose the format (RFC 7515, 7516, 7797), which a token may not do. `cty` marks a
+ * nested token. Those that name a key (`jku`, `jwk`, `x5u`, `x5c`) are ignored: only the keys of
+ * the issuer's entry count.
  */
 const REJECTED_HEADERS = ['crit', 'b64', 'cty', 'zip', 'enc'] as const;
 
@@ -112,7 +112,7 @@ export async function verifyJwt(
   }
 }
 
-/** Whether the issuer has a key of the id in the token. */
+/** Whether the issuer has a key with the id that the token names. */
 function isOfKnownKey(error: unknown): boolean {
   return (
     !(error instanceof errors.JOSEError) || error instanceof errors.JWSSignatureVerificationFailed

@@ -1,7 +1,7 @@
 import type { DangerLevel, Manifest } from './manifest.js';
 import type { ModuleOwner } from './module-status.js';
 
-/** Names that no tool of a module has: a surface that offers many tools by search offers these. */
+/** Names that no tool of a module has, because a surface that lists tools by search uses them. */
 export const RESERVED_TOOL_NAMES = [
   ...(['search_tools', 'describe_tool', 'read_tool', 'call_tool'] as const),
 ] as const;
@@ -77,7 +77,9 @@ export interface ExposedOperation {
   readonly enforcesOutput: boolean;
   /** The longest result that an agent gets. Bytes. */
   readonly maxResultBytes: number;
-  /** What the descriptor says of its tool: its whole name, and words for those of the manifest. */
+  /**
+   * The name and description of its tool in the descriptor, which replace those of the manifest.
+   */
   readonly tool?: { readonly name?: string | undefined; readonly description?: string | undefined };
   /** Its arguments, in the order in which they are shown. */
   readonly arguments: readonly OperationArgument[];
@@ -85,7 +87,7 @@ export interface ExposedOperation {
 
 /** An argument of an exposed operation. */
 export interface OperationArgument {
-  /** Unique in the operation, and one that model APIs take: `^[A-Za-z0-9_.-]{1,64}$`. */
+  /** Unique in the operation, and accepted by model APIs: `^[A-Za-z0-9_.-]{1,64}$`. */
   readonly name: string;
   /** Its place in the request: of a route, or of the call of an entity or an action. */
   readonly place: 'path' | 'query' | 'body' | 'limit' | 'cursor';

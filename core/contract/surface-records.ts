@@ -4,7 +4,7 @@ export interface SurfaceRecord {
   readonly key: string;
   /** The value as it was set. */
   readonly value: unknown;
-  /** Differs for another value and for another expiry. */
+  /** Changes with the value and with the expiry. */
   readonly revision: string;
   /** The time of its removal. Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -15,9 +15,9 @@ export interface SetRecordOptions {
   /** Required, because all records expire. Milliseconds since 1970. */
   readonly expiresAt: number;
   /**
-   * `absent`: only if there is none. `present`: only if there still is one, so that a value that was deleted
-   * meanwhile does not come back. `revision`: only if it is still the record that was read, so that of
-   * several processes one changes it. Default: always.
+   * `absent`: only if there is none. `present`: only if there still is one, so that a value that
+   * was deleted meanwhile does not come back. `revision`: only if it is still the record that was
+   * read, so that only one of several processes changes it. Default: always.
    */
   readonly only?: 'absent' | 'present' | { readonly revision: string };
 }

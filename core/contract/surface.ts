@@ -37,8 +37,8 @@ export interface SurfaceCall {
    */
   readonly isSameOrigin: boolean;
   /**
-   * Whether a page of an origin in the setting `cors` made the request. Always `false` for a surface without
-   * `isProtectedResource`: pages of other origins may not call it.
+   * Whether a page of an origin in the setting `cors` made the request. Always `false` for a
+   * surface without `isProtectedResource`: pages of other origins may not call it.
    */
   readonly isListedOrigin: boolean;
   /**
@@ -111,13 +111,14 @@ export interface HostRequest {
    */
   readonly call?: SurfaceCall | undefined;
   /**
-   * The operation that an agent calls with the request: one of a route, or with `POST /operations` an
-   * entity or an action. The host compares it with the route that matches, and consults exposure and
-   * approvals. Any other route, and an operation that is not exposed, is 404. A call that needs approval
-   * is 202 with `modgate-origin: host` and `{status: 'pending', id, expires_at}` until a person has
-   * approved it, with the `url` of the page for it if that is known; the provider is then called once. If a person has rejected it, the status is `rejected`
-   * with the `reason`, or `null`, until the request would have expired. Default: none, and the request is
-   * one as over HTTP, to which neither exposure nor approvals apply.
+   * The operation that an agent calls with the request: one of a route, or with `POST /operations`
+   * an entity or an action. The host compares it with the route that matches, and consults exposure
+   * and approvals. Any other route, and an operation that is not exposed, is 404. A call that needs
+   * approval is 202 with `modgate-origin: host` and `{status: 'pending', id, expires_at}` until a
+   * person has approved it, with the `url` of the page for it if that is known. The provider is
+   * then called once. If a person has rejected it, the status is `rejected` with the `reason`, or
+   * `null`, until the request would have expired. Default: none, and the request is one as over
+   * HTTP, to which neither exposure nor approvals apply.
    */
   readonly operation?: NamedOperation | undefined;
 }

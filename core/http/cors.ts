@@ -68,7 +68,7 @@ const SURFACE_ACCESS: PageAccess = {
   exposed: ['mcp-session-id'],
 };
 
-/** Everything is allowed but credentials, for a public document. */
+/** For a public document: everything is allowed except credentials. */
 const PUBLIC_PREFLIGHT = [
   ...['access-control-allow-methods', 'GET, HEAD'],
   ...['access-control-allow-headers', '*'],

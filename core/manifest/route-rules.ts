@@ -125,7 +125,7 @@ function validateStream(route: ManifestRoute, index: number): Violation[] {
   }
   if (isWebSocket(route)) return [];
   const rest = 'a stream of events is neither bytes nor one JSON value';
-  // A stream is never kept, but a reader would expect that the JSON beside it is.
+  // A stream is never cached, but a reader would expect the JSON beside it to be.
   const others =
     operation.stream_optional === true
       ? (['response', 'cache'] as const)

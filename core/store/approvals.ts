@@ -89,8 +89,8 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
   const readTime = (laterMs = 0) => new Date(now() + laterMs).toISOString();
   return {
     /**
-     * Uses an approval of the same binding and version, or finds the request that waits, or that of any
-     * version that was rejected, or adds one with its audit row.
+     * Uses an approval of the same binding and version. Otherwise finds the pending request, or the
+     * rejected one of any version, or adds a request with its audit row.
      */
     request: (draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult> =>
       use(async (database) => {
@@ -108,7 +108,7 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
           return { outcome: 'pending', approval };
         });
       }),
-    /** Decides once, and adds the audit row: of a rejection with the digest of its reason. */
+    /** Decides once, and adds the audit row; that of a rejection has the digest of its reason. */
     decide: (
       id: string,
       decision: Decision,
@@ -210,7 +210,7 @@ async function requestIn(
     .where(({ or, and, eb }) =>
       or([
         and([eb('status', 'in', ['pending', 'approved']), eb('version', '=', draft.version)]),
-        // A no is about the call, whatever else of the module has changed.
+        // A rejection applies to the call, even if the module has changed.
         eb('status', '=', 'rejected'),
       ]),
     )
@@ -257,8 +257,8 @@ async function count(
 }
 
 /**
- * Returns `null` for a request that was decided before. Keeps the last approved one of each operation, for
- * comparison, and the one before it, which it was compared with.
+ * Returns `null` for a request that was decided before. Keeps the last approved one of each
+ * operation for comparison, and the one before it, with which it was compared.
  */
 async function decideIn(
   trx: Transaction<Tables>,

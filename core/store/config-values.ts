@@ -51,7 +51,7 @@ export interface ConfigWrite extends ConfigAddress {
   readonly expected?: number | undefined;
 }
 
-/** The value has another revision than the writer expects. */
+/** The value does not have the revision that the writer expects. */
 export class ConfigConflict extends Error {
   override readonly name = 'ConfigConflict';
 }
@@ -89,7 +89,7 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
     /**
      * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
      * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
-     * @throws ConfigConflict if the value has not the expected revision: nothing is stored.
+     * @throws ConfigConflict if the value does not have the expected revision; nothing is stored.
      * @returns the new revision, and the JSON text of the value, which long values should create once
      */
     write: async (write: ConfigWrite, audit: WriteAudit) => {
@@ -183,7 +183,7 @@ export async function writeStoredPlace(
   await query.updateTable('config_module').set({ place }).where('module', '=', module).execute();
 }
 
-/** The time of the last write, which each write increases, also one of an older host. */
+/** The time of the last write. Each write increases it, even one by an older host. */
 function toRevision(updatedAt: string | null | undefined): number {
   return updatedAt == null ? 0 : Date.parse(updatedAt);
 }

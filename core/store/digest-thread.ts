@@ -17,7 +17,7 @@ const thread = new IdleThread<DigestedValue, string>({
 /** Long values wait for each other; the bodies that they come from are bounded. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Computes a digest without blocking the event loop: of a long value in a worker thread. */
+/** Computes a digest without blocking the event loop: a worker thread digests long values. */
 export async function digestWithoutBlocking(value: DigestedValue): Promise<string> {
   if (value.json.length <= MAX_SHORT_LENGTH) return digestValue(value);
   const digest = last.then(() => digestInThread(value));
@@ -25,7 +25,7 @@ export async function digestWithoutBlocking(value: DigestedValue): Promise<strin
   return digest;
 }
 
-/** On the main thread if the system lacks the resources for another one. */
+/** Runs on the main thread if the system lacks the resources for another one. */
 function digestInThread({ json, key }: DigestedValue): Promise<string> {
   // A copy, because a part of a shared buffer would be sent with the whole buffer.
   const sent = typeof json === 'string' ? json : Uint8Array.prototype.slice.call(json);

@@ -167,7 +167,7 @@ async function countRecords(trx: Transaction<Tables>, surface: string): Promise<
 }
 
 function fromTable({ key, value, expires_at }: Tables['surface_record']): StoredSurfaceRecord {
-  // Of the content, so that a host of any version changes it with each write.
+  // A digest of the content, so that a write by a host of any version changes it.
   const revision = createHash('sha256').update(`${expires_at} ${value}`).digest('base64url');
   return { key, value, revision, expiresAt: Date.parse(expires_at) };
 }

@@ -20,7 +20,7 @@ export interface MadeCall {
 const REQUEST = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|^send \{/;
 const JSON_TEXT = /^\s*[[{]/;
 
-/** Says in words of the tool what the host says of its request. */
+/** Rewrites a Problem about the request in terms of the tool. */
 export function describeForAgent(
   problem: ToolProblem,
   operation: ToolSource['operation'],

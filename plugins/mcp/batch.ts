@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { type ExactValue, findMember } from './exact-json.js';
 
-/** The only revision with batches; a request without a revision has it. */
+/** The only revision with batches; it also applies to a request that names no revision. */
 export const BATCH_REVISION = '2025-03-26';
 
 const MAX_MESSAGES = 20;
 
 /**
  * Reads the messages of a batch.
- * @returns the reason why it is rejected otherwise
+ * @returns the messages, or the reason why the batch is rejected
  */
 export function readBatch(
   { items }: Extract<ExactValue, { kind: 'array' }>,

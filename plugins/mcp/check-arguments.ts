@@ -26,8 +26,8 @@ const NO_ARGUMENTS: Arguments = new Map();
 const CONTAINERS = ['body', 'arguments'] as const;
 
 /**
- * The members of `arguments`, which may be absent. `null` for an optional one is absent too, unless
- * its schema admits it.
+ * The members of `arguments`, which may be absent. `null` for an optional one counts as absent,
+ * unless its schema admits it.
  * @throws InvalidArguments for all that are unknown or missing.
  */
 export function readArguments(tool: CheckedTool, value: ExactValue | undefined): Arguments {
@@ -45,7 +45,7 @@ export function readArguments(tool: CheckedTool, value: ExactValue | undefined):
   );
   const unknown = [...given]
     .filter(([name]) => !properties.has(name))
-    // Costly for each, and a message can have 20,000.
+    // Each one is costly, and a message can have 20,000.
     .slice(0, MAX_ERRORS)
     .map(([name, member]): ArgumentError => {
       const reason = `unknown: ${findPlace(name.slice(0, MAX_NAME), member, { inputSchema, given })}`;

@@ -3,7 +3,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** The schema of the arguments of a tool, which its references point into. */
 export type InputSchema = JsonObject;
 
-/** An end for schemas that refer to themselves. */
+/** The maximum number of steps into a schema, which may refer to itself. */
 const MAX_STEPS = 8;
 /** The schemas that are read for a form: alternatives that are shared multiply with each level. */
 const MAX_READ = 1000;
@@ -21,7 +21,7 @@ export interface ReadBudget {
 
 export const createBudget = (): ReadBudget => ({ left: MAX_READ });
 
-/** What each argument has to be, by its name, for a model that erred. */
+/** The expected form of each argument, by its name, for a model that has made a mistake. */
 export function describeForms(root: InputSchema): Readonly<Record<string, string>> {
   return Object.fromEntries(listForms(root, root, createBudget(), true));
 }

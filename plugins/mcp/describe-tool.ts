@@ -100,7 +100,7 @@ function createInputSchema(source: ToolSource, shared: SharedSchemas) {
   return schema.complete(inputSchema, bounded);
 }
 
-/** Says how an argument is called in the request, where that is another name. */
+/** Gives the name of an argument in the request if that is another one. */
 function withWireName(described: unknown, { name, place, wireName }: OperationArgument): unknown {
   if (name === wireName) return described;
   const sentence = `Sent in the ${place} as \`${escapeLine(shorten(wireName, MAX_NAME))}\`.`;
@@ -177,8 +177,8 @@ function describeInput(fields: readonly ActionInputField[] | undefined): object 
 }
 
 /**
- * Clients reject a result that breaks the schema although the call was made. So only a schema that
- * every response keeps is listed, and the protocol has schemas of objects alone.
+ * Clients reject a result that violates the schema, although the call was made. So a schema is
+ * listed only if every response satisfies it. The protocol has schemas of objects alone.
  */
 function createOutputSchema({ target, operation, manifest }: ToolSource, shared: SharedSchemas) {
   const declared = target.kind === 'route' ? target.route.operation?.output_schema : null;

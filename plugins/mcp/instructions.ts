@@ -13,13 +13,13 @@ const MAX_NAME = 64;
 
 /**
  * Writes the instructions for a client that connects: which modules have tools for the caller, and
- * which scopes would open others. They have no text of modules but names.
+ * which scopes would give access to others. They contain no text of modules except names.
  */
 export async function writeInstructions(exchange: Exchange, tools: Tools): Promise<string> {
   try {
     return [ADVICE, ...(await describeModules(exchange, tools))].join(' ');
   } catch (error) {
-    // A client over its rate connects too.
+    // A client that exceeds its rate can still connect.
     if (error instanceof HostRejection) return ADVICE;
     throw error;
   }

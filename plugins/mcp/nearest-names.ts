@@ -1,8 +1,8 @@
 const MIN_SIMILARITY = 0.4;
-/** Less similar ones than this share of the most similar one are left out. */
+/** Names whose similarity is below this share of the highest one are left out. */
 const MIN_SHARE = 0.9;
 const MAX_NAMES = 3;
-/** Compared at once, in a few milliseconds. */
+/** The maximum number of names that are compared, which takes a few milliseconds. */
 const MAX_COMPARED = 2000;
 
 /** The names that were probably intended, the most similar first: `getItem` for `get_item`. */

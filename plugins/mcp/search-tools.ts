@@ -12,11 +12,14 @@ const MAX_WORDS = 16;
 
 interface FoundTools {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
-  /** The modules with tools, where no tool was found. */
+  /** The modules with tools, if no tool was found. */
   readonly modules?: readonly { readonly name: string; readonly summary: string }[];
 }
 
-/** Finds the tools with most of the words; those in names count most. All of them without a word. */
+/**
+ * Finds the tools with the most matching words; words in names count most. Returns all tools if
+ * there is no word.
+ */
 export async function searchTools(
   entries: readonly CatalogEntry[],
   query: string,

@@ -1,8 +1,8 @@
 import { type ToolSource, wordsOf } from './tool-source.js';
 
-/** Longer than any question, and short enough to be divided at once. Characters. */
+/** Longer than any question, and short enough to be split at once. Characters. */
 const MAX_TEXT = 4096;
-/** Shorter words, such as `id`, are found as a whole only. */
+/** Shorter words, such as `id`, match only as a whole. */
 const MIN_STEM = 4;
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about all an and any are as at be by can could do does for from have how i in is it me my need

@@ -19,9 +19,10 @@ interface NamedOperation {
 }
 
 /**
- * The names of the tools of a host, in the order of the operations. Given names stay; other equal ones all end in a hash
- * of their operation, so that none depends on the order; so do names that are too long, reserved, or
- * look like one with a hash. If two are still equal, both are `null`: neither takes the other's name.
+ * The names of the tools of a host, in the order of the operations. Given names are kept. Other
+ * equal names all end in a hash of their operation, so that none depends on the order. So do names
+ * that are too long, reserved, or look like one with a hash. If two are still equal, both are
+ * `null`: neither takes the other's name.
  */
 export function nameTools(
   operations: readonly NamedOperation[],

@@ -10,7 +10,7 @@ const SHARED = 'manifest:schemas/';
 /** The maximum length of a schema, because a model reads a tool as a whole. Characters. */
 const MAX_SCHEMA_LENGTH = 32_768;
 const MAX_TEXT_LENGTH = 1000;
-/** A shared schema without references that is not longer is written where it is used. */
+/** The maximum length of a shared schema, without references, that is written where it is used. */
 const MAX_INLINED_LENGTH = 1000;
 const BESIDE_INLINED: ReadonlySet<string> = new Set(['$ref', 'title', 'description']);
 const MAX_DEPTH = 64;

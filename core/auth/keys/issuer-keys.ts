@@ -99,7 +99,7 @@ function parseKeysFile(file: string, text: string): LocalJWKSet {
 /**
  * Keys behind a URL. Known keys stay in use while the issuer is unavailable. They are requested
  * again at intervals, and when no known key has signed a token, at most once per cool-down: the
- * issuer may have a new key, under an id of its own or under an old one.
+ * issuer may have a new key, under a new or an old id.
  */
 class RemoteKeys implements IssuerKeys {
   readonly #issuer: string;
@@ -165,7 +165,7 @@ class RemoteKeys implements IssuerKeys {
       const keys = parseKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
       if (keys === null) throw new IssuerError('did not respond with a JSON Web Key Set');
       this.#reportWeak(keys.weak);
-      // Equal keys stay: they would be imported again, and tokens verified again.
+      // Unchanged keys are kept; otherwise they would be imported again, and tokens verified again.
       if (!isDeepStrictEqual(this.#keys?.jwks().keys, keys.usable)) {
         this.#keys = createLocalJWKSet({ keys: [...keys.usable] });
       }

@@ -7,11 +7,11 @@ import { listExposed, listOperationIds } from '../../operations/exposed/exposed-
 
 type Warning = Omit<Violation, 'at'>;
 
-/** So many renamed arguments of a module are named. */
+/** The maximum number of renamed arguments that are listed for a module. */
 const MAX_SHOWN = 10;
 const MAX_NAME = 100;
 
-/** Finds what is valid, but probably not intended, in what a descriptor exposes to agents. */
+/** Finds parts of a descriptor that are valid, but probably expose something else than intended. */
 export function checkExposed(prepared: PreparedDescriptor): readonly Warning[] {
   const { descriptor, manifest, inputDigest } = prepared;
   if (manifest === null) return [];
@@ -23,7 +23,10 @@ export function checkExposed(prepared: PreparedDescriptor): readonly Warning[] {
   return [...findUnknownOperations(module), ...findRenamedArguments(module), ...findTwins(module)];
 }
 
-/** Names in `mcp.only` and `mcp.tools` that match no operation of the manifest, and so do nothing. */
+/**
+ * Names in `mcp.only` and `mcp.tools` that match no operation of the manifest, and so have no
+ * effect.
+ */
 function findUnknownOperations(module: RoutedModule): readonly Warning[] {
   const operationIds = listOperationIds(module);
   const { only = [], tools = {} } = module.descriptor.mcp;
@@ -67,8 +70,8 @@ function findRenamedArguments(module: RoutedModule): readonly Warning[] {
 }
 
 /**
- * Entities and actions beside routes that do the same: a model cannot choose between their tools.
- * A list in `mcp.only` is meant as it is.
+ * Entities and actions beside routes that do the same: a model cannot choose between their tools. A
+ * list in `mcp.only` is assumed to be intended.
  */
 function findTwins(module: RoutedModule): readonly Warning[] {
   if (module.descriptor.mcp.only !== undefined) return [];
@@ -90,7 +93,7 @@ function findTwins(module: RoutedModule): readonly Warning[] {
   });
 }
 
-/** `null` for a path with a parameter, which is that of one thing. */
+/** `null` for a path with a parameter, which addresses a single item. */
 function lastSegment(path: string): string | null {
   return path.includes('{') ? null : (path.split('/').filter(Boolean).at(-1) ?? null);
 }

@@ -136,7 +136,7 @@ export function convertResponses(
   const streamed = others.some(({ form }) => form !== null) ? convertForm(others) : null;
   const unlike = others.filter(({ form }) => form === null || form !== streamed?.stream);
   listOtherTypes('response', unlike, context);
-  // Only some statuses exclude a body: of others the document says nothing.
+  // Only some statuses exclude a body. For others, the document does not say whether there is one.
   const withoutBody = empty.map(([status]) => (/^20[45]$/.test(status) ? NULL : undefined));
   return {
     form: streamed === null ? {} : { ...streamed, stream_optional: true },

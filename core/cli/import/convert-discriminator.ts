@@ -65,7 +65,7 @@ function followMapping(document: OpenApiDocument, target: unknown): JsonObject {
 /** The values that the alternative itself allows, otherwise the name of its component. */
 function listOwnNames(document: OpenApiDocument, branch: JsonObject, name: string): string[] {
   const parts = new Set([followReference(document, branch)]);
-  // The set grows during the loop. Circles end, because a set contains each part once.
+  // The set grows during the loop. Cycles end, because a set contains each part once.
   for (const { properties, allOf } of parts) {
     const property = followReference(document, followReference(document, properties)[name]);
     const allowed = 'const' in property ? [property['const']] : asList(property['enum']);

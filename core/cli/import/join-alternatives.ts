@@ -9,7 +9,7 @@ import type { UnmappedParts } from './unmapped.js';
 const REASON =
   'two alternatives accept the same values, since format is not checked: it becomes anyOf';
 
-/** Replaces each `oneOf` of which an alternative could accept nothing. */
+/** Replaces each `oneOf` with an alternative that could accept nothing. */
 export function joinAlternatives(
   { schemas, http_routes: routes }: DraftManifest,
   unmapped: UnmappedParts,

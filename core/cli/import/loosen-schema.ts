@@ -56,7 +56,7 @@ const EVALUATING = [
   ...['prefixItems', 'items', 'contains', 'unevaluatedItems'],
 ];
 
-/** The keywords that reject what another one no longer describes once that is lost. */
+/** The keywords that reject values which a lost keyword no longer describes. */
 const OTHERS: readonly (readonly [lost: string, others: string])[] = [
   ['properties', 'additionalProperties'],
   ['patternProperties', 'additionalProperties'],

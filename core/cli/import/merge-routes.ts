@@ -7,8 +7,8 @@ import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-m
 import { SHARED_ROUTE, type UnmappedParts } from './unmapped.js';
 
 /**
- * Merges the routes of one method whose paths differ in names of parameters alone: a request could
- * be meant for any of them. The first one names the route.
+ * Merges the routes of one method whose paths differ only in parameter names: a request could match
+ * any of them. The merged route has the name of the first one.
  */
 export function mergeRoutes(routes: readonly DraftRoute[], unmapped: UnmappedParts): DraftRoute[] {
   const merged = new Map<string, DraftRoute>();
@@ -62,7 +62,9 @@ function renameParameter(first: DraftRoute, second: DraftRoute, name: string): s
   return names[others.indexOf(`{${name}}`)]?.slice(1, -1) ?? name;
 }
 
-/** The schemas of parameters that both have: of others, one of them accepts any value. */
+/**
+ * The schemas of parameters that both have. For other parameters, one of them accepts any value.
+ */
 function mergePaths(first: DraftRoute, second: DraftRoute): JsonObject | undefined {
   const [own, others] = [first, second].map(({ operation }) => {
     return asObject(operation?.path_params_schema?.['properties']);
@@ -103,7 +105,7 @@ function mergeBodies(first: DraftRoute, second: DraftRoute): DraftOperation {
   };
 }
 
-/** A stream may stand beside JSON; bytes carry responses of other kinds. */
+/** A stream can be combined with JSON; responses of other kinds are carried as bytes. */
 function mergeResponses(a: DraftOperation, b: DraftOperation): DraftOperation {
   const streamed = [a, b].filter(({ stream }) => stream !== undefined);
   const [stream, ...others] = new Set(streamed.map((one) => one.stream));
@@ -146,7 +148,7 @@ function textOf(schema: JsonObject | undefined): string | undefined {
 
 /** A schema that accepts what any of them accepts; a missing one accepts everything. */
 function uniteSchemas(schemas: readonly (JsonObject | undefined)[]): JsonObject | undefined {
-  // What was united before stays flat: an operation may be one of hundreds.
+  // Nested unions are flattened, because a route may merge hundreds of operations.
   const all = schemas.flatMap((schema) => (isUnion(schema) ? schema.anyOf : [schema]));
   const distinct = new Map(all.map((schema) => [textOf(schema), schema]));
   const [first] = distinct.values();

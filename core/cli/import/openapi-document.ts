@@ -16,7 +16,7 @@ const SWAGGER: ReadonlySet<unknown> = new Set(['2.0', 2]);
 
 /** An OpenAPI 3 document. */
 export interface OpenApiDocument {
-  /** That of its schemas: 3.2 has those of 3.1. */
+  /** The version of its schemas; 3.2 has those of 3.1. */
   readonly version: '3.0' | '3.1';
   readonly root: JsonObject;
   /** Why other documents to which it refers were not read, by location. */
@@ -101,7 +101,7 @@ export function followReference(document: OpenApiDocument, value: unknown): Json
   return follow(document, value).value;
 }
 
-/** Why nothing is found at a reference. */
+/** The reason why a reference is broken. */
 export function explainBroken({ unread }: OpenApiDocument, reference: string): string {
   const keys = parsePointer(reference);
   if (keys === null) return 'a reference to another document';

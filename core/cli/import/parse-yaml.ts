@@ -14,7 +14,7 @@ import { SyntaxStop } from '../../document/syntax-tree.js';
 import { findYamlError } from '../../document/yaml-errors.js';
 import { isObject, MAX_DEPTH } from '../json-value.js';
 
-/** The values that aliases may add: many times what public descriptions add. */
+/** The maximum number of values that aliases may add: many times that of public descriptions. */
 const MAX_ALIASED_VALUES = 1_000_000;
 
 /** Besides open collections, the parser's stack holds the document and the current scalar. */

@@ -27,7 +27,7 @@ interface Place {
 interface Scope {
   /** The document. */
   readonly location: string;
-  /** What relative references start from: the location, or the nearest `$id`. */
+  /** The base of relative references: the location, or the nearest `$id`. */
   readonly base: string;
 }
 
@@ -124,7 +124,7 @@ class DocumentSet {
     }
   }
 
-  /** @throws CommandError with the problem, as the part of a line. */
+  /** @throws CommandError with the problem, as part of a line. */
   async #read(location: string): Promise<unknown> {
     const name = withoutSecrets(this.#format(location));
     this.#tried += 1;
@@ -191,7 +191,7 @@ class DocumentSet {
     return formatReferred(this.#format(location), pointer);
   }
 
-  /** The location for people: a file as in the folder of the document. */
+  /** The location as it is shown: a file relative to the folder of the document. */
   #format(location: string): string {
     const areFiles = [location, this.#root].every((url) => url.startsWith('file:'));
     const file = areFiles ? toFile(new URL(location)) : null;
@@ -251,7 +251,7 @@ function enterId(
   return { ...scope, base };
 }
 
-/** A name of a component is no reference. */
+/** The name of a component is not a reference. */
 const REFERENCE = /[#/]|\.(?:ya?ml|json)$/i;
 
 function visitMapping(
@@ -276,7 +276,7 @@ function withoutFragment(url: string): string {
   return url.replace(/#.*$/s, '');
 }
 
-/** Returns what people may read of a URL; a path of a file is returned as it is. */
+/** Returns a URL without credentials and query; a path of a file is returned unchanged. */
 function withoutSecrets(location: string): string {
   if (!URL.canParse(location)) return location;
   const url = new URL(location);

@@ -50,7 +50,7 @@ function parseText(text: string, subject: string, isYaml: boolean): unknown {
   }
 }
 
-/** Parses a text again if it is not JSON, because an error of `JSON.parse` has no place. */
+/** Parses invalid JSON again, because an error of `JSON.parse` has no position. */
 function parseJson(text: string, isYaml: boolean): unknown {
   try {
     return JSON.parse(text);

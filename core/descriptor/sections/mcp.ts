@@ -20,7 +20,7 @@ const operationIds = described(
 );
 
 const MAX_DESCRIPTION = 1000;
-/** Names of other tools can end so: nobody is to take one. */
+/** Generated names of other tools can end like this, so a name in a descriptor may not. */
 const HASHED = /_[0-9a-f]{16}$/i;
 
 const tool = mapping('tool', 'What agents see of an operation.', {

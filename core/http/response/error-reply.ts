@@ -42,7 +42,7 @@ export function createErrorReply(
   const isKnown = (request.authenticated?.kind ?? ANONYMOUS) !== ANONYMOUS;
   const headers =
     request.parsed.kind !== 'host' || isUnderModules(request.target) ? ORIGIN : NO_HEADERS;
-  // A 401, and what comes before the caller is known, must not tell modules apart.
+  // A 401, and errors before the caller is known, must be the same for all modules.
   const tellsModule = request.authenticated !== null && problem.status !== 401;
   return createProblemReply(problem, request, {
     form: tellsModule ? request.facts.problems : 'problem',

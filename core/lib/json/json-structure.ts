@@ -150,8 +150,8 @@ const ARRAY_INDEX = /^(?:0|[1-9]\d{0,8})$/;
 const PLAIN_NAME = /^[\w .$-]*$/;
 
 /**
- * The unchanged bytes of a member, of repeated ones the last, or of an item of an array; `null` where
- * there is nothing. The bytes must be valid JSON without space around it.
+ * The unchanged bytes of a member or of an item of an array; `null` where there is nothing. The last
+ * of repeated members counts, as in JSON.parse. The bytes must be valid JSON without space around it.
  */
 export function sliceEntry(json: Buffer, key: string): Buffer | null {
   if (json[0] === OPEN_ARRAY) return sliceItem(json, key);

@@ -2,7 +2,7 @@ import type { StoredApproval } from '../../store/approvals.js';
 import type { Authorization } from '../authorization.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 
-/** Ends a call that no person has approved: no provider was called. */
+/** Ends a call that no person has approved; the provider was not called. */
 export class UnapprovedCall extends Error {
   override readonly name = 'UnapprovedCall';
   readonly approval: StoredApproval;

@@ -103,8 +103,8 @@ function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boo
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
 /**
- * Agents read text: WebSockets and streams are excluded, unless these are optional, and bytes are
- * allowed only for listed text types, or beside a JSON body, which agents then send.
+ * Agents read text: WebSockets and streams that are not optional are excluded. Bytes are allowed only
+ * for listed text types, or beside a JSON body, which agents then send.
  */
 function isOfText({ stream, isWebSocket, body, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (

@@ -4,11 +4,11 @@ import type { LiveRoute } from '../../modules/live-module.js';
 import { UniqueNames } from '../../openapi/operation-names.js';
 
 const BODY = 'body';
-/** What model APIs take; JavaScript gives `__proto__` another meaning. */
+/** The names that model APIs accept; JavaScript gives `__proto__` another meaning. */
 const ACCEPTED = /^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$/;
 const REJECTED_CHARACTERS = /[^A-Za-z0-9_.-]+/g;
 const EDGES = /^_+|_+$/g;
-/** Leaves room for a number. */
+/** Leaves room for a numeric suffix. */
 const MAX_CHANGED_LENGTH = 56;
 
 type Unnamed = Omit<OperationArgument, 'name'>;

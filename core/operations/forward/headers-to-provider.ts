@@ -73,7 +73,7 @@ export interface ProviderHeaderInput {
 }
 
 interface WantedContent {
-  /** The `accept` of a caller that sends none. */
+  /** The `accept` to send if the caller sends none. */
   readonly accept: string;
   /** The headers of the caller that are forwarded. */
   readonly headers: readonly string[];

@@ -21,7 +21,7 @@ import { readProviderError } from './read-provider-error.js';
 const RETRY_AFTER =
   /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
-/** The statuses of a provider that takes calls again later. */
+/** The statuses of a provider that accepts calls again later. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 503]);
 
 /** Returns `null` if it is absent or malformed. */

@@ -75,7 +75,7 @@ function reportBranches(
 ): false {
   if (place === null) return false;
   const ownPointer = formatPointer(toPath(place));
-  // Another keyword has said more about the value, such as a condition for one of the branches.
+  // Another keyword has reported more about the value, such as a condition for one of the branches.
   if (run.hasReported(ownPointer)) return false;
   const fitting = branches.filter((branch) => branch.acceptsKind(value));
   const reports = fitting

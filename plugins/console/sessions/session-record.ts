@@ -46,7 +46,7 @@ const sessionRecord = object({
       expiresAt: time,
       /** The time from which the token is renewed. */
       dueAt: time,
-      /** Until then one process renews the token, and no other does; 0 for none. */
+      /** Until this time only one process may renew the token; 0 for none. */
       claimedUntil: time,
     }),
   ),

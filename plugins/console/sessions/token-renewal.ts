@@ -15,7 +15,7 @@ const MAX_WAIT_MS = 5000;
 const POLL_MS = 100;
 /** An issuer has 5 s for each of its metadata, the token and its keys. */
 const CLAIM_MS = 20_000;
-/** The token is renewed so long before its expiry, or after half its lifetime. */
+/** How long before its expiry the token is renewed, or after half its lifetime. */
 const MARGIN_MS = 30_000;
 const MS_PER_SECOND = 1000;
 
@@ -33,7 +33,7 @@ export type RenewableTokens = IssuedTokens & { readonly refreshToken: string };
 export interface TokenIssuers {
   /**
    * @returns `null` if the issuer rejects the refresh token, and for an unknown issuer.
-   * @throws Error if the issuer does not answer, or otherwise than promised.
+   * @throws Error if the issuer does not answer, or its response is invalid.
    */
   renew(issuer: string, refreshToken: string): Promise<IssuedTokens | null>;
   /** Revokes a refresh token where the issuer can. Never rejects. */
@@ -71,7 +71,7 @@ export class TokenRenewal {
     const late = wait(MAX_WAIT_MS, undefined, { signal: timeout.signal }).then(() => {
       throw createUnavailable();
     });
-    // Nobody may wait any more when one of them fails.
+    // They may fail when no request waits for them any more.
     late.catch(() => {});
     running.catch(() => {});
     try {
@@ -120,7 +120,7 @@ export class TokenRenewal {
       throw createUnavailable(error);
     }
     if (tokens === null) return null;
-    // An issuer that rotates refresh tokens accepts the old one no more.
+    // An issuer that rotates refresh tokens no longer accepts the old one.
     const issued = { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
     const changed = {
       token: encryptToken(tokens.accessToken, cookie),
@@ -140,7 +140,7 @@ export function createRenewal(
   cookie: string,
   now: number,
 ): Renewal {
-  // A record is JSON, which has no infinite numbers.
+  // A record is JSON, which cannot represent infinity.
   const known = Math.min(expiresAt, readTokenExpiry(accessToken), Number.MAX_SAFE_INTEGER);
   const end = Math.floor(known);
   return {
@@ -170,7 +170,7 @@ export function readTokenExpiry(token: string): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** A claim from before the clock was set back does not count. */
+/** A claim from before the clock was set back is ignored. */
 function isClaimed({ claimedUntil }: Renewal, now: number): boolean {
   return claimedUntil > now && claimedUntil <= now + CLAIM_MS;
 }

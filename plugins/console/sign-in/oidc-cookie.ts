@@ -33,8 +33,8 @@ const TIME_RADIX = 36;
 /** The time at the end of a state. */
 const STATE_TIME = /-([0-9a-z]{8,9})$/;
 /**
- * The maximum of pending sign-ins of a browser, and of their characters: under https the browser sends
- * them with every request, and proxies limit the length of a header.
+ * The maximum number of pending sign-ins of a browser, and of their characters: under https the
+ * browser sends them with every request, and proxies limit the length of a header.
  */
 const [MAX_PENDING, MAX_PENDING_LENGTH] = [8, 6144];
 
@@ -50,7 +50,7 @@ const pendingSignIn = object({
   version: enums(['2']),
 });
 
-/** Creates a state with its time, which tells a late response from a foreign one. */
+/** Creates a state with its time, which distinguishes a late response from an unrelated one. */
 export function createState(): string {
   return `${randomBytes(STATE_BYTES).toString('base64url')}-${Date.now().toString(TIME_RADIX)}`;
 }

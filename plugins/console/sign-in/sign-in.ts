@@ -91,8 +91,8 @@ export class SignIn {
   }
 
   /**
-   * Begins a session; the previous one of the browser ends. Its refresh token is not revoked: an
-   * issuer may revoke with it what the same person has signed in to since.
+   * Begins a session; the previous one of the browser ends. Its refresh token is not revoked: the
+   * issuer might then also end later sign-ins of the same person.
    * @returns the value of `set-cookie`.
    * @throws SurfaceError 401, 403, 503.
    */

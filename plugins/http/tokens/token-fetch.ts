@@ -24,8 +24,8 @@ interface FetchLimits {
 export type TokenFetch = (url: string, options: CustomFetchOptions) => Promise<Response>;
 
 /**
- * Creates a fetch that throws a ProviderFailure for anything but a 2xx within the limits, and for
- * anything but a token in the response to a POST.
+ * Creates a fetch that throws a ProviderFailure unless the response is a 2xx within the limits, and
+ * for a POST unless it has a token.
  */
 export function createTokenFetch(
   { maxResponseBytes, timeoutSeconds }: FetchLimits,

@@ -1,4 +1,4 @@
-/** With the zone, because people who read the same table may live in others. */
+/** Includes the time zone, because readers of the same table may be in different zones. */
 const ZONE = { timeZoneName: 'short' } as const;
 
 /** Date, time and zone. */
