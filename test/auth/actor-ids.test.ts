@@ -64,7 +64,7 @@ describe('the id of an actor', () => {
     });
   }
 
-  it('counts the prefix of its issuer', async () => {
+  it('includes the prefix of its issuer, also in its length', async () => {
     const sign = (id: string) => signToken(setup.curve, { iss: OTHER_ISSUER, client_id: id });
     expect(await actorOf(await sign('a|b'))).to.equal('service:other.a%7Cb');
     expect((await get(await sign('s'.repeat(249)))).status).to.equal(200);

@@ -177,7 +177,7 @@ describe('the reason of a 401', () => {
     });
   }
 
-  it('is in the record and in what explain says of it', async () => {
+  it('is in the record and in the output of explain', async () => {
     const { line } = await send(await sign({ aud: undefined }));
     const as = await signToken(setup.key, { client: { type: 'root' }, scope: '' });
     const target = `/explain?request_id=${line['request_id']}&now=true`;

@@ -48,7 +48,7 @@ describe('the signature of a token', () => {
     });
   }
 
-  it('is verified with the key that the token names, wherever it is', async () => {
+  it('is verified with the key that the token names, at any place in the set', async () => {
     const kids = ['a', 'b', 'c', 'd', 'same'];
     expect(await listAccepted('ES256', kids, true)).to.deep.equal([5]);
   });

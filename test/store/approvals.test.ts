@@ -88,7 +88,7 @@ for (const kind of BACKENDS) {
       expect(await ask('a')).not.to.equal(id);
     });
 
-    it('are of one version of the module, except rejections', async () => {
+    it('apply to one version of the module, except rejections', async () => {
       const pending = await ask('a');
       expect(await ask('a', { version: '2' })).not.to.equal(pending);
       await decide(pending);
@@ -115,7 +115,7 @@ for (const kind of BACKENDS) {
       await ask('200', { id: 'last', module: 'crm' });
     });
 
-    it('keep the last one that was approved and what it was compared with', async () => {
+    it('keep the last approved one and the one with which it was compared', async () => {
       const ids: string[] = [];
       for (const binding of ['a', 'b', 'c']) {
         const id = await ask(binding);

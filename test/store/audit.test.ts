@@ -116,7 +116,7 @@ for (const kind of BACKENDS) {
       expect(second?.value_digest).to.equal(first?.value_digest);
     });
 
-    it('digests long values alike, several at once', async () => {
+    it('digests long values like short ones, several at once', async () => {
       const long = Array.from({ length: 3 }, (_, n) => ({ b: 'x'.repeat(40_000 + n), a: n }));
       await Promise.all(
         long.map((json) => append(1, { value: { json: JSON.stringify(json), sensitive: false } })),

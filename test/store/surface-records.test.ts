@@ -55,7 +55,7 @@ for (const kind of BACKENDS) {
       expect(await list('b')).to.deep.equal([]);
     });
 
-    it('are changed by one of those who have read the same revision', async () => {
+    it('are changed by only one writer of those that have read the same revision', async () => {
       await set('a');
       const first = (await records.get('desk', 'a'))?.revision ?? '';
       const write = (value: string, revision: string) =>

@@ -30,7 +30,7 @@ export async function measureHeldMs(work: () => unknown): Promise<number> {
 
 const ROUNDS = 3;
 
-/** Repeats what took too long, since each measurement includes the work of others. */
+/** Repeats a measurement that is too long, because it includes the work of others. */
 export async function expectShortTurns(maxMs: number, measure: () => Promise<number>) {
   let heldMs = await measure();
   for (let round = 1; round < ROUNDS && heldMs >= maxMs; round += 1) {

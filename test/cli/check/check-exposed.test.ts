@@ -13,7 +13,7 @@ const ROUTES = [
   },
 ];
 
-describe('modgate check of what agents may call', () => {
+describe('modgate check of operations for agents', () => {
   let place: Workplace;
 
   beforeEach(() => {
@@ -64,7 +64,7 @@ describe('modgate check of what agents may call', () => {
     });
   });
 
-  it('warns of arguments whose names model APIs do not take', async () => {
+  it('warns of arguments whose names model APIs do not accept', async () => {
     const names = ['filter[name]', 'limit', '$top', 'id'];
     const properties = Object.fromEntries(names.map((name) => [name, true]));
     const operation = { query_schema: { type: 'object', properties } };
@@ -94,7 +94,7 @@ describe('modgate check of what agents may call', () => {
   const describeNamed = (module: string, mcp: object, routes: readonly RouteOptions[] = ROUTES) =>
     describeModule(module, 'http://127.0.0.1:4100', routes, { mcp: { expose: 'all', ...mcp } });
 
-  it('warns of a tool that no operation has', async () => {
+  it('warns of a tool for an operation that does not exist', async () => {
     const tools = { get_note: { name: 'notes' }, get_notes: { name: 'all_notes' } };
     expect(await checkFiles({ 'a.json': describeNamed('a', { tools }) })).to.deep.equal({
       code: 0,
@@ -104,7 +104,7 @@ describe('modgate check of what agents may call', () => {
     });
   });
 
-  it('rejects the second of two files that give one name to tools', async () => {
+  it('rejects the second of two files that give tools the same name', async () => {
     const tools = { get_notes: { name: 'all_notes' } };
     const files = {
       'a.json': describeNamed('a', { tools }),

@@ -90,7 +90,7 @@ describe('an imported schema', () => {
       try {
         rejected = findRejected({ S0: first, S1: second }, all, isInput);
       } catch (error) {
-        // The references of the document may lead in a circle.
+        // The references of the document may form a cycle.
         if (!(error instanceof RangeError)) throw error;
       }
       expect(rejected).to.deep.equal([]);

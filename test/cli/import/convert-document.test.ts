@@ -143,7 +143,7 @@ describe('an imported OpenAPI document', () => {
     const exact = convertOne(jsonBody({ oneOf: [first, second] }), 'post');
     expect(exact.route?.operation?.input_schema).to.deep.equal({ oneOf: [first, second] });
     expect(exact.listed).to.deep.equal([]);
-    // What becomes wider makes no schema around it stricter.
+    // A wider part does not make the schema around it stricter.
     const around = convertOne(jsonBody({ not: texts }), 'post');
     expect(around.route?.operation?.input_schema).to.equal(undefined);
   });
@@ -167,7 +167,7 @@ describe('an imported OpenAPI document', () => {
     });
   });
 
-  it('promises nothing about a response that the document does not describe', () => {
+  it('has no schema for a response that the document does not describe', () => {
     const { 200: json } = jsonResponse({ type: 'string' }).responses;
     const schemaOf = (responses: object) =>
       convertOne({ responses }).route?.operation?.output_schema;

@@ -14,7 +14,7 @@ function convertAll(paths: object) {
   };
 }
 
-describe('imported operations whose paths have one shape', () => {
+describe('imported operations whose paths have the same shape', () => {
   it('become one route that accepts what any of them accepts', () => {
     const { routes, lines } = convertAll({
       '/a/{x}': {
@@ -80,7 +80,7 @@ describe('imported operations whose paths have one shape', () => {
     ]);
   });
 
-  it('stay flat, however many there are', () => {
+  it('have one flat list of alternatives, however many there are', () => {
     const all = Array.from({ length: 200 }, (_, n) => {
       return [`/#${n}`, { post: jsonBody({ type: 'object', required: [`m${n}`] }) }] as const;
     });

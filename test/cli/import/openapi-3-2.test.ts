@@ -30,7 +30,7 @@ describe('an imported document of OpenAPI 3.2', () => {
     ]);
   });
 
-  it('streams what it describes by its items', () => {
+  it('has a stream for a response with itemSchema', () => {
     const streamOf = (...types: string[]) => {
       const content = Object.fromEntries(types.map((type) => [type, { itemSchema: NAME }]));
       const item = { get: { responses: { 200: { description: 'ok', content } } } };
@@ -52,7 +52,7 @@ describe('an imported document of OpenAPI 3.2', () => {
     });
   });
 
-  it('follows media types and has examples of data', () => {
+  it('has shared media types and examples with dataValue', () => {
     const { operations, lines } = convertAll({
       paths: {
         '/a': {

@@ -30,7 +30,7 @@ describe('an OpenAPI document in YAML', () => {
     expect(JSON.parse(stdout).routes).to.equal(301);
   });
 
-  it('may merge mappings, whose members its own override', async () => {
+  it('may merge mappings, whose members are overridden by its own', async () => {
     const text = `${HEAD}x: [&a {summary: one, deprecated: true}, &b {summary: two, tags: [t]}]
 paths:
   /a:

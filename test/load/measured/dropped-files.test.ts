@@ -36,7 +36,7 @@ describe(`${FILES} files that are dropped at once`, function () {
       const servedAfter = new Map<string, number>();
       for (let index = 0; index < FILES; index += 1) {
         const name = `m${round}-${index}`;
-        // A large one does not hold small ones back.
+        // A large file does not delay small ones.
         const count = index % 50 === 0 ? LARGE : 1;
         const routes = Array.from({ length: count }, (_, route) => `GET /items-${route}`);
         const url = setup.provider.url;

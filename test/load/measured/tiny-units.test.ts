@@ -23,7 +23,7 @@ const STREAM_BYTES = 8 * MIB;
 const CHUNK_BYTES = 65_536;
 /** The CPU time of tiny units, relative to that of large ones. */
 const MAX_RATIO = 5;
-/** Cheap in any case: a tunnel passes large frames on for almost nothing. CPU milliseconds. */
+/** Always cheap: a tunnel forwards large frames at almost no cost. CPU milliseconds. */
 const CHEAP_MS_PER_MIB = 20;
 /** Other processes share the caches of the machine, so one round of several is enough. */
 const ROUNDS = 3;

@@ -61,7 +61,7 @@ describe('the schema of path parameters', () => {
     }
   });
 
-  it('rejects others by the name of the parameter', async () => {
+  it('rejects other values and names the parameter', async () => {
     expect(await errorsOf('/items/x')).to.deep.equal([
       { field: 'path.id', reason: 'expected integer' },
     ]);

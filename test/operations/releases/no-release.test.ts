@@ -94,7 +94,7 @@ for (const workers of ['1', '2']) {
         ]);
       }
     };
-    /** Until each worker answers with 200, as far as that can be seen. */
+    /** Waits for five 200 in a row, because each request may reach another worker. */
     const untilServed = async (host: HostProcess, target: string) => {
       let inARow = 0;
       await waitUntil(`${target} of the host`, async () => {

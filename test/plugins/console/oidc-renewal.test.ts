@@ -59,7 +59,7 @@ describe('sessions whose tokens an issuer renews', () => {
       .filter((body) => body.get('grant_type') === 'refresh_token')
       .map((body) => body.get('refresh_token') ?? '');
 
-  it('outlive them on every host, and end at the issuer with the sign-out', async () => {
+  it('outlive the tokens on every host, and are revoked at the issuer by a sign-out', async () => {
     const [first, second] = (await startHosts(2)) as [HostProcess, HostProcess];
     const cookie = await signIn(first);
     await waitUntil('three renewals', async () => {
@@ -78,7 +78,7 @@ describe('sessions whose tokens an issuer renews', () => {
     expect(used).to.not.include(provider.revoked[0]);
   });
 
-  it('go on while the issuer is down, after the token has expired', async () => {
+  it('continue while the issuer is down, after the token has expired', async () => {
     const [host] = (await startHosts(1)) as [HostProcess];
     const cookie = await signIn(host);
     expect(await readStatus(host, cookie)).to.equal(200);

@@ -143,7 +143,7 @@ describe('sign-in to the console at an issuer', () => {
     expect(provider.exchanges.length).to.equal(before);
   });
 
-  it('leads each of several tabs to its page', async () => {
+  it('takes each of several tabs to its page', async () => {
     const pages = ['/console/calls', '/console/modules', '/console/plugins?kind=surface'];
     const callbacks: URL[] = [];
     for (const page of pages) callbacks.push(await reachCallback(page));
@@ -179,7 +179,7 @@ describe('sign-in to the console at an issuer', () => {
     expect(pending().join().length).to.be.lessThan(6500);
   });
 
-  it('leads to the page when another tab has signed in', async () => {
+  it('continues to the page when another tab has signed in', async () => {
     const callback = await reachCallback();
     await browser.open(startUrl('/console/modules'));
     callback.searchParams.set('code', 'another');

@@ -212,7 +212,7 @@ describe('approvals', () => {
     expectProblem(await send('/approvals', 'dev-user:ann'), 403);
   });
 
-  it('show the words of the manifest as a person can see them', async () => {
+  it('show the texts of the manifest as a person can see them', async () => {
     const as = OTHER;
     const asked = problemOf(await callTool(setup.host, 'shop_merge', '{"body":"words"}', { as }));
     expect(await show(String(asked['approval_id']))).to.deep.include({
@@ -265,7 +265,7 @@ describe('approvals', () => {
     ]);
   });
 
-  it('leave rows in the audit, of a rejection with the digest of its reason', async () => {
+  it('leave rows in the audit; that of a rejection has the digest of its reason', async () => {
     const approved = await ask('{"body":"audited"}');
     await approve(approved);
     const rejected = await ask('{"body":"audited too"}', REJECTED);

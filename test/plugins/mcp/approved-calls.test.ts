@@ -255,7 +255,7 @@ describe('an approved call', () => {
     }
   });
 
-  it('is of one version of the module, unlike a rejection', async () => {
+  it('applies to one version of the module, unlike a rejection', async () => {
     const { host, provider } = setup;
     const id = await approve('changed_post_items');
     const rejected = '{"body":{"n":2}}';

@@ -60,7 +60,7 @@ describe('names of arguments', () => {
     isDescribed: false,
   });
 
-  it('are those that model APIs take, with the name on the wire in their description', async () => {
+  it('are those that model APIs accept, with the name on the wire in their description', async () => {
     const [tool] = await listTools(setup.host);
     const properties = tool?.inputSchema['properties'] as Record<string, { description: string }>;
     const listed = Object.keys(properties);

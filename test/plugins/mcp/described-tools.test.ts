@@ -62,7 +62,7 @@ describe('tools that a descriptor describes', () => {
     { args: ['--surfaces', 'mcp'], isDescribed: false },
   );
 
-  it('have its names, whole, and no other tool has them', async () => {
+  it('have exactly its names, and no other tool has them', async () => {
     const listed = (await listTools(setup.host)).map(({ name }) => name);
     expect(listed.slice(0, 3)).to.deep.equal(['find_items', 'a_add', 'b_list']);
     expect(listed[3]).to.match(/^b_list_[0-9a-f]{16}$/);
@@ -84,7 +84,7 @@ describe('tools that a descriptor describes', () => {
     expect(add?.description).to.equal('Adds one item.\n\n(POST /items of module a.)');
   });
 
-  it('have method and path without words, and not those of the module', async () => {
+  it('are described by method and path without texts of their own, not by those of the module', async () => {
     const described = await listTools(setup.host, { module: 'b' });
     expect(described.map(({ description }) => description)).to.deep.equal([
       '(GET /items of module b.)',

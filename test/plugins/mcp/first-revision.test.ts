@@ -117,7 +117,7 @@ describe('the revision 2025-03-26 of mcp', () => {
     expect(none.body).to.have.length(0);
   });
 
-  it('answers what is no message of a batch with an error', async () => {
+  it('answers an invalid message of a batch with an error', async () => {
     const { status, body } = await post([1, request(2, 'tools/list'), { jsonrpc: '2.0', id: 3 }]);
     expect(status).to.equal(200);
     const messages = readAll(body);
@@ -125,7 +125,7 @@ describe('the revision 2025-03-26 of mcp', () => {
     expect(messages.filter(({ error }) => error !== undefined)).to.have.length(2);
   });
 
-  it('has no other batches', async () => {
+  it('rejects other batches', async () => {
     const list = request(1, 'tools/list');
     const initialize = request(2, 'initialize');
     const rejected: readonly (readonly [unknown[], string | null, RegExp])[] = [

@@ -260,7 +260,7 @@ describe('mistakes of models', () => {
     ['list_agents', '{"limit":null,"cursor":null}', '/agents?limit=100', ''],
     ['list_agents', 'null', '/agents?limit=100', ''],
   ] as const) {
-    it(`are none for null where nothing is meant: ${id} with ${text}`, async () => {
+    it(`do not include null for an absent argument: ${id} with ${text}`, async () => {
       setup.provider.answer({ body: '{"records":[]}' });
       expect((await callTool(setup.host, `desk_${id}`, text)).isError).to.equal(undefined);
       const sent = setup.provider.only();
@@ -296,7 +296,7 @@ describe('mistakes of models', () => {
     });
   }
 
-  it('are explained in tools that find others', async () => {
+  it('are explained in the tools that find other tools', async () => {
     const routes = Array.from({ length: 41 }, (_, index) => {
       return { method: 'GET', path: `/r${index}`, capability: 'desk.use' };
     });

@@ -88,7 +88,7 @@ describe('mcp for pages of other origins', () => {
     });
   }
 
-  it('leaves other surfaces to their own pages', async () => {
+  it('does not open other surfaces', async () => {
     for (const target of ['/docs', '/console', '/console/api/session']) {
       const asked = await ask(target, APP);
       expect(asked.status).not.to.equal(204);

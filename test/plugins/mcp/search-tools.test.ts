@@ -68,7 +68,7 @@ describe('search_tools', () => {
     });
   }
 
-  it('finds no words of the host, and returns the modules instead', async () => {
+  it('finds nothing by texts of the host, and returns the modules instead', async () => {
     for (const query of ['person', 'approval waits', 'the of a', 'unrelated']) {
       expect(await search(query), query).to.deep.equal({
         tools: [],

@@ -117,7 +117,7 @@ describe('the client of OpenAI-compatible services', () => {
     expect(await fail(ROOT, 'plain')).to.include({ status: 502, code: undefined });
   });
 
-  it('tells modules apart only to a caller who is known, or on a public route', async () => {
+  it('gets errors in the form of the module only as a known caller or on a public route', async () => {
     const read = async (module: string, path: string, headers = {}) => {
       const response = await fetch(`${setup.host.url}/modules/${module}/http${path}`, {
         method: 'POST',

@@ -75,7 +75,7 @@ describe('routes of an optional stream', () => {
     expect((await post()).status).to.equal(502);
   });
 
-  it('stream events of the provider, also to a caller who names no type', async () => {
+  it('stream events of the provider, also to a caller that names no type', async () => {
     answerEvents();
     for (const headers of [{}, SSE, { accept: JSON_TYPE }]) {
       const response = await post(headers);

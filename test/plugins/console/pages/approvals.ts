@@ -115,7 +115,7 @@ export function describeApprovals(setup: ConsoleSetup): void {
       expect(await page.locator('main').innerText()).to.include('Previously approved');
     });
 
-    it('shows the words of the manifest, asks for the phrase, and keeps its words', async () => {
+    it('shows the texts of the manifest, asks for the phrase, and keeps the texts afterwards', async () => {
       const result = await callTool(setup.host, 'desk_close', '{}', AGENT);
       expect(problemOf(result)).to.include({ code: 'approval_required' });
       const page = await setup.open('/console/approvals', { token: ANN });

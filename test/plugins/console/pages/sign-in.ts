@@ -57,7 +57,7 @@ export function describeSignIn(setup: ConsoleSetup): void {
       await page.getByText('user developer').waitFor();
     });
 
-    it('in another tab leads this one to its page', async () => {
+    it('in another tab takes this one to its page', async () => {
       const page = await setup.open('/console/plugins', { token: null });
       await heading(page, 'Sign in').waitFor();
       await page.evaluate(
