@@ -1,4 +1,5 @@
 import { asObject, asText } from './api-document.js';
+import { createBinaryView, revokeUnusedLinks } from './binary-view.js';
 import { create } from './dom.js';
 import { readParts } from './event-stream.js';
 import { formatJson } from './json-text.js';
@@ -7,12 +8,15 @@ import { createPartList } from './part-list.js';
 /** Longer responses are truncated. */
 const MAX_SHOWN = 200_000;
 
+const TEXT_TYPE = /^$|^text\/|^application\/(.+\+)?(json|xml)$/;
 const EVENTS = 'text/event-stream';
 const STREAM_TYPES = [EVENTS, 'application/x-ndjson', 'application/ndjson', 'application/jsonl'];
 
 export interface ResponseForm {
   /** Whether a response of any type is one value in each line. */
   readonly hasLines: boolean;
+  /** Whether a response of any type, such as text, is a file. */
+  readonly isBytes: boolean;
 }
 
 /** Sends a request and shows its response: a stream as it comes. */
@@ -22,6 +26,7 @@ export async function showResponse(
   form: ResponseForm,
 ): Promise<void> {
   output.replaceChildren('sending …');
+  revokeUnusedLinks();
   const startedAt = performance.now();
   const since = () => `in ${Math.round(performance.now() - startedAt)} ms`;
   try {
@@ -32,11 +37,15 @@ export async function showResponse(
       await showStream(response, response.body, type === EVENTS, output, since());
       return;
     }
-    const text = await response.text();
+    const content = await response.blob();
+    const isText = TEXT_TYPE.test(type) || content.size === 0;
+    const isFile = content.size > 0 && (!isText || (form.isBytes && response.ok));
+    const text = isText ? await content.text() : '';
     const title = asText(asObject(parse(text))['title']);
     output.replaceChildren(
       ...createHead(response, title, since()),
-      create('pre', {}, shorten(formatJson(text))),
+      ...(isFile ? await createBinaryView(content, type, nameFile(response)) : []),
+      ...(isText ? [create('pre', {}, shorten(formatJson(text)))] : []),
     );
   } catch (error) {
     output.replaceChildren(create('p', {}, `no response: ${describeError(error)}`));
@@ -72,6 +81,13 @@ function createHead({ status, headers }: Response, title: string, since: string)
 function readType({ headers }: Response): string {
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   return type.trim().toLowerCase();
+}
+
+/** The name that the response suggests for its file, otherwise the last segment of its path. */
+function nameFile({ headers, url }: Response): string {
+  const [, name] = /filename="?([^";]+)/i.exec(headers.get('content-disposition') ?? '') ?? [];
+  const [last = ''] = new URL(url).pathname.split('/').slice(-1);
+  return name ?? (last || 'response');
 }
 
 function isStopped(error: unknown): boolean {

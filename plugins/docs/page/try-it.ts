@@ -55,7 +55,11 @@ export function createTryIt(
     stop,
     output,
   );
-  const hasLines = readSuccess(api, entry)['x-modgate-stream'] === 'ndjson';
+  const success = readSuccess(api, entry);
+  const shown = {
+    hasLines: success['x-modgate-stream'] === 'ndjson',
+    isBytes: success['x-modgate-bytes'] === true,
+  };
   let controller = new AbortController();
   const setSending = (isSending: boolean) => {
     button.disabled = isSending;
@@ -68,7 +72,7 @@ export function createTryIt(
     const { signal } = controller;
     const accept = listTypes(api, entry);
     const sendNow = () => send({ ...createRequest(entry, inputs, body, accept), signal });
-    void showResponse(sendNow, output, { hasLines }).finally(() => setSending(false));
+    void showResponse(sendNow, output, shown).finally(() => setSending(false));
   });
   stop.addEventListener('click', () => controller.abort());
   return form;

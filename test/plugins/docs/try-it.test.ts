@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { useBrowser, type WatchedPage } from '../../support/browser/browser.js';
@@ -6,6 +7,7 @@ import { ROOT } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
 import { beginEvents } from '../../support/http/use-streams.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 
 const route = (method: string, path: string, operation: object) => ({
   method,
@@ -18,7 +20,14 @@ const ROUTES = [
   route('GET', '/events', { stream: 'sse' }),
   route('GET', '/lines', { stream: 'ndjson' }),
   route('POST', '/chat', { stream: 'sse', stream_optional: true }),
+  route('GET', '/files/{name}', { response: 'bytes' }),
 ];
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const MARKUP = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
 describe('try it of the docs page', () => {
   const browser = useBrowser();
@@ -46,7 +55,8 @@ describe('try it of the docs page', () => {
     operation.getByRole('button', { name, exact: true }).click();
 
   afterEach(async () => {
-    expect(await watched.violations()).to.deep.equal([]);
+    const violations = await watched.violations();
+    expect(violations.filter((text) => !text.startsWith('download: blob:'))).to.deep.equal([]);
     await watched.close();
   });
 
@@ -133,5 +143,49 @@ describe('try it of the docs page', () => {
       .locator('.response')
       .getByText(/^502 .* in \d+ ms$/)
       .waitFor();
+  });
+
+  const readFileRoute = async (operation: Locator, name: string, type: string, body: Buffer) => {
+    setup.answer((_request, response) => {
+      response.setHeader('content-type', type);
+      response.end(body);
+    });
+    await operation.getByLabel('name (path)').fill(name);
+    await press(operation, 'Send');
+    const shown = operation.locator('.response', { hasText: `${body.length} bytes, ${type}` });
+    await shown.waitFor();
+    return shown;
+  };
+
+  it('shows size and type of bytes, an image as such, and saves them unchanged', async () => {
+    const operation = await open('/files/{name}');
+    const shown = await readFileRoute(operation, 'a.png', 'image/png', PNG);
+    const image = shown.getByRole('img', { name: 'The response' });
+    await image.waitFor();
+    const readWidth = "document.querySelector('.response img').naturalWidth";
+    await waitUntil('an image is shown', async () => (await page.evaluate(readWidth)) === 1);
+    const link = shown.getByRole('link', { name: 'Download' });
+    const url = await link.getAttribute('href');
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    expect(download.suggestedFilename()).to.equal('a.png');
+    expect(await readFile(await download.path())).to.deep.equal(PNG);
+    await page.evaluate('window.revoked = []');
+    await page.evaluate(
+      'URL.revokeObjectURL = ((revoke) => (url) => { revoked.push(url); revoke.call(URL, url); })(URL.revokeObjectURL)',
+    );
+    await readFileRoute(operation, 'a.zip', 'application/zip', Buffer.from('PK'));
+    expect(await page.evaluate('window.revoked')).to.deep.equal([url]);
+    expect(await shown.getByRole('img').count()).to.equal(0);
+    expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+  });
+
+  it('shows markup as text or not at all', async () => {
+    const operation = await open('/files/{name}');
+    for (const type of ['text/html', 'image/svg+xml', 'image/x-unknown']) {
+      const shown = await readFileRoute(operation, 'a', type, Buffer.from(MARKUP));
+      expect(await shown.locator('img, svg, script, iframe, object').count(), type).to.equal(0);
+      const hasText = (await shown.innerText()).includes(MARKUP);
+      expect(hasText, type).to.equal(type === 'text/html');
+    }
   });
 });
