@@ -28,12 +28,19 @@ function splitValue(parameter: string, values: Values): string[] {
 
 /** Also encodes the names, which openapi-fetch leaves as they are. */
 export function writeQuery(query: Values): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value])
-      .filter((one) => one !== undefined && one !== null)
-      .map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`),
-  );
-  return pairs.join('&');
+  return Object.entries(query)
+    .flatMap(([name, value]) => writePairs(name, value))
+    .join('&');
+}
+
+/** Writes objects as `name[member]`. */
+function writePairs(name: string, value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((one) => writePairs(name, one));
+  if (Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.entries(value).flatMap(([key, one]) => writePairs(`${name}[${key}]`, one));
+  }
+  return [`${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`];
 }
 
 interface Sent {

@@ -155,8 +155,38 @@ export interface RouteOperation {
   readonly query_schema?: SchemaObject | null;
   /** Constrains an object with the parameters of the path, whose values are read as those of a query. */
   readonly path_params_schema?: SchemaObject | null;
+  /** Parameters that `query_schema` cannot express. They are shown and not checked. */
+  readonly parameters?: readonly RouteParameter[];
   /** Example calls for readers. `modgate check` validates them against the schemas. */
   readonly examples?: readonly RouteExample[];
+}
+
+/** A Parameter Object of OpenAPI 3.1, without references to others. */
+export interface RouteParameter {
+  /** Of a query parameter: no name in `query_schema`, and none of the path. */
+  readonly name: string;
+  /** A header is shown where the provider gets it. */
+  readonly in: 'query' | 'header';
+  /** CommonMark. */
+  readonly description?: string;
+  /** Whether the provider needs it. Default false. */
+  readonly required?: boolean;
+  /** Whether clients should stop sending it. Default false. */
+  readonly deprecated?: boolean;
+  /** Whether the value may be empty. Only of a query; default false. */
+  readonly allowEmptyValue?: boolean;
+  /** Whether reserved characters are sent as they are. Only of a query; default false. */
+  readonly allowReserved?: boolean;
+  /** `simple` for headers, the others for queries. Default `simple`, of a query `form`. */
+  readonly style?: 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'simple';
+  /** Whether members are parameters of their own. Default true for `form`. */
+  readonly explode?: boolean;
+  /** The value. It follows the rules of other schemas. */
+  readonly schema?: JsonSchema;
+  /** The value as one media type, instead of `schema`. */
+  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+  /** A value. */
+  readonly example?: unknown;
 }
 
 /** The cache of a route. */

@@ -27,6 +27,7 @@ import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
 import { isMapping } from '../lib/read-member.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
+import { parameters } from './parameter-struct.js';
 import { fieldType, flag, label, plainPath, requiredName, text } from './parts-struct.js';
 import { STREAM_TYPES } from './stream-rules.js';
 
@@ -175,6 +176,11 @@ const operation = object({
   path_params_schema: optionally(querySchema, {
     description:
       'JSON Schema of an object whose properties are the parameters of the path; a rest parameter is one text.',
+  }),
+  parameters: optionally(parameters, {
+    default: [],
+    description:
+      'OpenAPI parameters that query_schema cannot express, in document, clients and tools; not checked. At most 64 KiB.',
   }),
   examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
 });

@@ -4,6 +4,7 @@ import { Alternatives } from '../schema/alternatives.js';
 import { hasUnreadableType } from '../schema/query-schema.js';
 import { SchemaRules } from '../schema/schema-rules.js';
 import { isSchemaObject, listSubschemas } from '../schema/subschema-keywords.js';
+import { listPathNames, validateParameters } from './parameter-rules.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 export const SCHEMA_KEYS = [
@@ -30,6 +31,9 @@ export function validateSchemas({
       ...SCHEMA_KEYS.flatMap((key) => validateSchema(operation, key, path, rules)),
       ...TEXT_KEYS.flatMap((key) => validateTexts(operation, key, path)),
       ...validatePathNames(route, path),
+      ...validateParameters(route, path, (schema, place) =>
+        rules.find(schema).map(toViolation(...place)),
+      ),
       ...findDuplicates(operation.examples ?? [], [...path, 'examples'], nameOf, 'name'),
     ];
   });
@@ -70,9 +74,7 @@ function validateTexts(
 function validatePathNames({ path: template, operation }: ManifestRoute, path: Path): Violation[] {
   const properties = operation?.path_params_schema?.['properties'];
   if (!isSchemaObject(properties)) return [];
-  const names = new Set(
-    [...template.matchAll(/\{([^{}]*?)(?:\.\.\.)?\}/g)].map(([, name]) => name),
-  );
+  const names = new Set(listPathNames(template));
   const unknown = Object.keys(properties).filter((name) => !names.has(name));
   return unknown.map((name) => {
     const place = [...path, 'path_params_schema', 'properties', name];

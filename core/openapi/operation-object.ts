@@ -1,4 +1,4 @@
-import type { JsonSchema, RouteExample } from '../contract/index.js';
+import type { JsonSchema, RouteExample, RouteParameter } from '../contract/index.js';
 import { listParameters, writeTemplate } from '../lib/routing/route-template.js';
 import type { ByteRules } from '../manifest/byte-rules.js';
 import type { StreamRules } from '../manifest/stream-rules.js';
@@ -9,6 +9,7 @@ import type { DescribedModule, DescribedRoute } from './described-module.js';
 import { jsonText, writeExamples } from './json-text.js';
 import type { OperationName } from './operation-names.js';
 import type { PathParameter, PlacedRoute } from './path-items.js';
+import { listShownParameters } from './shown-parameters.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -45,6 +46,9 @@ export function writeOperation(
     ...parameters.map((parameter) => writePathParameter(parameter, route, component, ofModule)),
     ...writeQuery(route, component, ofModule),
     ...writeHeaders(route),
+    ...listShownParameters(module.descriptor, route.value).map((parameter) =>
+      writeParameter(parameter, schemas),
+    ),
   ];
   const body = writeBody(route, schemas);
   const members = [
@@ -110,6 +114,19 @@ const IDEMPOTENCY_KEY = jsonText({
 
 function writeHeaders({ value }: DescribedRoute): string[] {
   return value.declared.operation?.idempotency === 'requires_key' ? [IDEMPOTENCY_KEY] : [];
+}
+
+/** OpenAPI requires a schema or a content. */
+function writeParameter(
+  { schema, content, ...others }: RouteParameter,
+  schemas: (schema: DataSchema, part: string) => string,
+): string {
+  const write = (one: DataSchema) => `"schema":${schemas(one, 'parameter')}`;
+  const media = Object.entries(content ?? {}).map(
+    ([type, value]) => `${jsonText(type)}:{${write(value.schema)}}`,
+  );
+  const form = media.length === 0 ? write(schema) : `"content":{${media.join(',')}}`;
+  return `${jsonText(others).slice(0, -1)},${form}}`;
 }
 
 function writeBody(

@@ -4,7 +4,9 @@ import type { CatalogEntry } from './catalog.js';
 import { type Arguments, nameKind } from './check-arguments.js';
 import type { ExactValue } from './exact-json.js';
 import { writePath } from './path-template.js';
+import { encode, readScalar, writeQuery } from './query-values.js';
 import { InvalidArguments } from './tool-error.js';
+import { findParameter } from './tool-source.js';
 
 type Call = Pick<HostRequest, 'method' | 'target' | 'body' | 'operation'> & {
   readonly headers: Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ function buildRouteCall(
     if (place === 'body') bodies.push([argument, value]);
     else if (value.text.length > MAX_TARGET_TEXT) throw createTooLong(name);
     else if (place === 'path') path.set(wireName, readPathValue(name, value));
-    else query.push(...writeQuery(name, wireName, value));
+    else query.push(...writeQuery(name, describeQuery(route, wireName), value));
   }
   const local = encode(() => writePath(route.path, path));
   const search = query.length === 0 ? '' : `?${query.join('&')}`;
@@ -52,6 +54,11 @@ function buildRouteCall(
     target: `/modules/${encodeURIComponent(module)}/http${local}${search}`,
     ...createBody(route, ...bodies),
   };
+}
+
+function describeQuery(route: ManifestRoute, name: string) {
+  const parameter = findParameter(route, name);
+  return parameter === undefined ? { name } : { style: 'form' as const, ...parameter };
 }
 
 function createTooLong(field: string): InvalidArguments {
@@ -107,31 +114,4 @@ function readPathValue(field: string, value: ExactValue): string {
     throw new InvalidArguments({ field, reason });
   }
   return text;
-}
-
-function writeQuery(argument: string, name: string, value: ExactValue): string[] {
-  const values = value.kind === 'array' ? value.items : [value];
-  return values.map((element) =>
-    encode(
-      () => `${encodeURIComponent(name)}=${encodeURIComponent(readScalar(argument, element))}`,
-    ),
-  );
-}
-
-function readScalar(field: string, value: ExactValue): string {
-  if (value.kind === 'string') return value.value;
-  if (value.kind === 'number' || value.kind === 'boolean') return value.text;
-  const reason = `${nameKind(value)}: expected a string, number or boolean`;
-  throw new InvalidArguments({ field, reason });
-}
-
-/** @throws InvalidArguments for half of a surrogate pair, which is invalid in a URL. */
-function encode(write: () => string): string {
-  try {
-    return write();
-  } catch (error) {
-    if (!(error instanceof URIError)) throw error;
-    const reason = 'not Unicode: expected texts without halves of surrogate pairs';
-    throw new InvalidArguments({ field: 'arguments', reason });
-  }
 }

@@ -4,12 +4,13 @@ import {
   escapeLine,
   type FieldType,
   type OperationArgument,
+  type RouteParameter,
   type SchemaObject,
 } from '../../core/contract/index.js';
 import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
-import { isRead, type ToolSource, wordsOf } from './tool-source.js';
+import { findParameter, isRead, type ToolSource, wordsOf } from './tool-source.js';
 
 /** A tool in `tools/list`. */
 export interface DescribedTool {
@@ -134,7 +135,18 @@ function describeArgument(
   const { input_schema, query_schema } = target.route.operation ?? {};
   if (isText === true) return { type: 'string', description: 'The text to send.' };
   if (place === 'body') return schema.embed(input_schema ?? {}, `#/properties/${name}`);
-  return withWireName(describeQuery(wireName, query_schema ?? {}, schema), argument);
+  const parameter = findParameter(target.route, wireName);
+  const described =
+    parameter === undefined
+      ? describeQuery(wireName, query_schema ?? {}, schema)
+      : schema.embed(describeParameter(parameter), `#/properties/${name}`);
+  return withWireName(described, argument);
+}
+
+function describeParameter({ schema, content, description }: RouteParameter): SchemaObject {
+  const [media] = Object.values(content ?? {});
+  const own: unknown = schema ?? media?.schema;
+  return { ...Object(own), ...(description !== undefined && { description }) };
 }
 
 /** Returns `null` for a parameter without a schema, or with references that only the whole resolves. */

@@ -34,3 +34,8 @@ export function wordsOf(target: ToolTarget): {
   const { label, description } = target.kind === 'entity' ? target.entity : target.action;
   return { summary: label, description };
 }
+
+/** The unchecked parameter of a query, which the manifest describes. */
+export function findParameter({ operation }: ManifestRoute, name: string) {
+  return operation?.parameters?.find((one) => one.in === 'query' && one.name === name);
+}

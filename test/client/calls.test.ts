@@ -102,6 +102,21 @@ describe('requests of a typed client', () => {
     expect(credentials).to.deep.equal(['Bearer a', null, 'Basic x']);
   });
 
+  it('have the members of objects in the query by their names in brackets', async () => {
+    const query = { f: { a: 'x y', b: [1, undefined, 2], c: { d: true } }, g: new Date(0) };
+    const { sent } = await record(({ GET }) => GET(ITEM, { params: { path: { id: '1' }, query } }));
+    const names = [...new URL(sent[0]?.url ?? '').searchParams].slice(0, 4);
+    expect(names).to.deep.equal([
+      ...[
+        ['f[a]', 'x y'],
+        ['f[b]', '1'],
+        ['f[b]', '2'],
+        ['f[c][d]', 'true'],
+      ],
+    ]);
+    expect(sent[0]?.url).to.include('&g=Thu');
+  });
+
   it('have the media type of their body', async () => {
     const path = '/modules/shop/http/items';
     const csv = { 'Content-Type': 'text/csv' };

@@ -22,6 +22,7 @@ export function createClientDocument(source: JsonObject): ClientDocument {
   const modules = new Set<string>();
   const leftOut: string[] = [];
   let routes = 0;
+  const { schemas, responses } = asObject(source['components']);
   for (const [path, item] of Object.entries(asObject(source['paths']))) {
     for (const method of METHODS) {
       const operation = asObject(item)[method];
@@ -33,10 +34,9 @@ export function createClientDocument(source: JsonObject): ClientDocument {
       }
       routes += 1;
       const ownPath = markRest(path, operation);
-      paths[ownPath] = { ...paths[ownPath], [method]: cleanOperation(operation) };
+      paths[ownPath] = { ...paths[ownPath], [method]: cleanOperation(operation, schemas) };
     }
   }
-  const { schemas, responses } = asObject(source['components']);
   const document = {
     openapi: '3.1.0',
     info: { title: 'modgate', version: '1' },
@@ -63,7 +63,7 @@ function markRest(path: string, { parameters }: JsonObject): string {
     .reduce((marked, name) => marked.replace(`${name}}`, () => `${name}...}`), path);
 }
 
-function cleanOperation(operation: JsonObject): object {
+function cleanOperation(operation: JsonObject, schemas: unknown): object {
   const { operationId, summary, deprecated, parameters, requestBody, responses } = operation;
   return {
     // openapi-typescript replaces it, which may lead to equal names.
@@ -71,7 +71,7 @@ function cleanOperation(operation: JsonObject): object {
     summary: asText(summary),
     description: describeOperation(operation),
     deprecated: deprecated === true,
-    parameters: asList(parameters).map(cleanParameter),
+    parameters: cleanParameters(asList(parameters), schemas),
     requestBody: isObject(requestBody) ? cleanBody(requestBody) : undefined,
     responses: mapObject(responses, cleanResponse),
   };
@@ -82,6 +82,49 @@ function describeOperation({ description, security }: JsonObject): string {
   const capability = requirements.map((roles) => asText(asList(roles)[0])).find(Boolean);
   const needs = capability === undefined ? [] : [`Needs \`${capability}\`.`];
   return [...needs, asText(description)].filter((text) => text !== undefined).join('\n\n');
+}
+
+function cleanParameters(parameters: readonly unknown[], schemas: unknown): object[] {
+  const cleaned = new Map<string, object>();
+  for (const parameter of parameters.flatMap((one) => fitParameter(asObject(one), schemas))) {
+    const key = `${parameter['in']} ${parameter['name']}`;
+    if (!cleaned.has(key)) cleaned.set(key, cleanParameter(parameter));
+  }
+  return [...cleaned.values()];
+}
+
+/**
+ * Fits a parameter to the client, which writes objects as `name[member]`: members of an exploded
+ * form are parameters of their own, and values in other forms are texts.
+ */
+function fitParameter(parameter: JsonObject, schemas: unknown): JsonObject[] {
+  const { in: place, content, schema } = parameter;
+  const { style = place === 'query' ? 'form' : 'simple' } = parameter;
+  const { explode = style === 'form' } = parameter;
+  if (content !== undefined) return [{ ...parameter, schema: TEXT }];
+  const { type, properties, required } = followSchema(schema, schemas);
+  if (place === 'path' || style === 'deepObject') return [parameter];
+  if (type === 'array' && explode !== true) return [{ ...parameter, schema: TEXT }];
+  if (type !== 'object') return [parameter];
+  if (explode !== true || style !== 'form') return [{ ...parameter, schema: TEXT }];
+  return Object.entries(asObject(properties)).map(([name, member]) => {
+    const isRequired = parameter['required'] === true && asList(required).includes(name);
+    const { description } = asObject(member);
+    return { name, in: place, required: isRequired, description, schema: member };
+  });
+}
+
+const TEXT = { type: 'string' };
+const MAX_REFERENCES = 20;
+
+function followSchema(schema: unknown, schemas: unknown): JsonObject {
+  let found = asObject(schema);
+  for (let count = 0; count < MAX_REFERENCES; count += 1) {
+    const { $ref: reference } = found;
+    if (typeof reference !== 'string') return found;
+    found = asObject(asObject(schemas)[reference.replace('#/components/schemas/', '')]);
+  }
+  return {};
 }
 
 function cleanParameter(value: unknown): object {

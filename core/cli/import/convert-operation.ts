@@ -37,7 +37,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
   const path = convertPath(source.path);
   const body = convertRequestBody(operation, method === 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
-  const { querySchema, pathSchemas, requiresKey, encoded } = convertParameters(
+  const { querySchema, pathSchemas, parameters, requiresKey, encoded } = convertParameters(
     item,
     operation,
     context,
@@ -67,6 +67,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
     ...(encoded.length > 0 && { encoded: encoded.map(toParameterName) }),
     ...(querySchema !== null && { query_schema: querySchema }),
     ...(pathSchema !== null && { path_params_schema: pathSchema }),
+    ...(parameters.length > 0 && { parameters: [...parameters] }),
     ...(body.schema !== null && { input_schema: body.schema }),
     ...(response.schema !== null && { output_schema: response.schema }),
     ...(examples.length > 0 && { examples }),

@@ -1,8 +1,11 @@
+import type { RouteParameter } from '../../contract/index.js';
 import { explainDeniedHeader } from '../../descriptor/sections/forward-headers.js';
 import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-names.js';
+import { IGNORED_HEADERS } from '../../manifest/parameter-rules.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import { follow, followAny, followReference, type OpenApiDocument } from './openapi-document.js';
+import { looksLikeSchema } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 
@@ -10,6 +13,8 @@ interface ConvertedParameters {
   readonly querySchema: JsonObject | null;
   /** The schemas of path parameters, by name. */
   readonly pathSchemas: ReadonlyMap<string, JsonObject>;
+  /** What a query schema cannot express, and headers that a provider may get. */
+  readonly parameters: readonly RouteParameter[];
   /** Whether the operation has a parameter for the header `idempotency-key`. */
   readonly requiresKey: boolean;
   /** The path parameters whose values may contain a slash. */
@@ -33,9 +38,6 @@ const FORWARDED: ReadonlySet<string> = new Set([
 
 const NOT_FORWARDED =
   'the header is not forwarded: name it in forward_headers of the descriptor if it may be';
-
-/** OpenAPI ignores parameters with these names. */
-const IGNORED = new Set(['accept', 'authorization', 'content-type']);
 
 /** Types that the host parses; other values are texts. */
 const READ_TYPES: ReadonlySet<unknown> = new Set(['integer', 'number', 'boolean', 'string']);
@@ -63,17 +65,72 @@ export function convertParameters(
   const all = [...parameters.values()];
   for (const parameter of all) listUnmapped(parameter, context);
   const listIn = (place: string) => all.filter((parameter) => parameter['in'] === place);
+  const query = convertQuery(listIn('query'), context);
+  const requiresKey = listIn('header').some(
+    ({ name, required }) => required === true && isKey(asText(name)),
+  );
+  const headers = listIn('header').filter(({ name }) => isShown(asText(name), requiresKey));
   return {
-    querySchema: convertQuery(listIn('query'), context),
+    querySchema: query.schema,
+    parameters: [...query.others, ...headers].flatMap((one) => describeParameter(one, context)),
     pathSchemas: convertPath(listIn('path'), context),
     encoded: listIn('path')
       .filter(mayHoldSlash)
       .flatMap(({ name }) => asText(name) ?? []),
-    requiresKey: listIn('header').some(
-      ({ name, required }) => required === true && /^idempotency-key$/i.test(asText(name) ?? ''),
-    ),
+    requiresKey,
   };
 }
+
+function isKey(name = ''): boolean {
+  return name.toLowerCase() === 'idempotency-key';
+}
+
+/** Whether a provider may get the header, and nothing else of the route describes it. */
+function isShown(name: string | undefined, requiresKey: boolean): boolean {
+  if (name === undefined || IGNORED_HEADERS.has(name.toLowerCase())) return false;
+  if (requiresKey && isKey(name)) return false;
+  return FORWARDED.has(name.toLowerCase()) || explainDeniedHeader(name) === null;
+}
+
+const FLAGS = ['required', 'deprecated', 'allowEmptyValue', 'allowReserved'] as const;
+const OF_QUERY: ReadonlySet<string> = new Set(['allowEmptyValue', 'allowReserved']);
+
+/** Copies what OpenAPI says of a parameter, with its schema as one of the manifest. */
+function describeParameter(parameter: JsonObject, context: OperationContext): RouteParameter[] {
+  const { name, in: place, style, explode, schema, content, example } = parameter;
+  if (typeof name !== 'string' || (place !== 'query' && place !== 'header')) return [];
+  const convert = (one: unknown) => {
+    return convertSchema(one, { ...context, direction: 'input' }) ?? {};
+  };
+  const [media] = Object.entries(asObject(content));
+  const description = asText(parameter['description']);
+  const flags = FLAGS.filter(
+    (flag) => parameter[flag] === true && (place === 'query' || !OF_QUERY.has(flag)),
+  );
+  const isExample = example !== undefined && !looksLikeSchema(example);
+  return [
+    {
+      name,
+      in: place,
+      ...(description !== undefined && { description }),
+      ...Object.fromEntries(flags.map((flag) => [flag, true])),
+      ...(isStyle(style) && { style }),
+      ...(typeof explode === 'boolean' && { explode }),
+      ...(media === undefined
+        ? { schema: convert(schema) }
+        : { content: { [media[0]]: { schema: convert(asObject(media[1])['schema']) } } }),
+      ...(isExample && { example }),
+    },
+  ];
+}
+
+function isStyle(style: unknown): style is NonNullable<RouteParameter['style']> {
+  return STYLES.has(style);
+}
+
+const STYLES: ReadonlySet<unknown> = new Set([
+  ...['deepObject', 'form', 'pipeDelimited', 'simple', 'spaceDelimited'],
+]);
 
 /** Checks the extension, the examples and the allowed values. */
 function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boolean {
@@ -95,7 +152,7 @@ function listUnmapped(parameter: JsonObject, { report }: OperationContext): void
       report(`cookie ${name}`, 'cookies are not forwarded');
       return;
     case 'header':
-      if (IGNORED.has(name.toLowerCase()) || FORWARDED.has(name.toLowerCase())) return;
+      if (IGNORED_HEADERS.has(name.toLowerCase()) || FORWARDED.has(name.toLowerCase())) return;
       report(`header ${name}`, explainDeniedHeader(name) ?? NOT_FORWARDED);
       return;
     case 'path': {
@@ -116,11 +173,9 @@ function hasRules(schema: JsonObject): boolean {
   return Object.keys(schema).some((keyword) => !WITHOUT_RULES.has(keyword));
 }
 
-function convertQuery(
-  parameters: readonly JsonObject[],
-  context: OperationContext,
-): JsonObject | null {
+function convertQuery(parameters: readonly JsonObject[], context: OperationContext) {
   const properties: [string, JsonObject][] = [];
+  const others: JsonObject[] = [];
   const required: string[] = [];
   for (const parameter of parameters) {
     const name = asText(parameter['name']);
@@ -129,16 +184,19 @@ function convertQuery(
       continue;
     }
     const property = convertQueryParameter(name, parameter, context);
-    if (property === null) continue;
+    if (property === null) {
+      others.push(parameter);
+      continue;
+    }
     properties.push([name, withTexts(property, parameter)]);
     if (parameter['required'] === true) required.push(name);
   }
-  if (properties.length === 0) return null;
-  return {
+  const schema = {
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   };
+  return { schema: properties.length === 0 ? null : schema, others };
 }
 
 function convertPath(

@@ -1,4 +1,4 @@
-import type { RouteExample, StreamForm } from '../../contract/index.js';
+import type { RouteExample, RouteParameter, StreamForm } from '../../contract/index.js';
 import type { JsonObject } from '../json-value.js';
 
 /** A manifest under construction; parts that the host's rules reject are removed from it later. */
@@ -46,6 +46,7 @@ export interface DraftOperation {
   encoded?: string[];
   query_schema?: JsonObject;
   path_params_schema?: JsonObject;
+  parameters?: RouteParameter[];
   input_schema?: JsonObject;
   output_schema?: JsonObject;
   examples?: RouteExample[];

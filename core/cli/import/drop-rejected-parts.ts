@@ -32,6 +32,9 @@ const RULES_OF_A_KEYWORD = new Set([
   'untranslatable-pattern',
 ]);
 
+/** The lists of an operation whose items can be removed on their own. */
+const LISTS = ['examples', 'parameters'] as const;
+
 /** The schema may fit without its texts. */
 const RULE_OF_LENGTH = 'schema-too-large';
 
@@ -125,11 +128,13 @@ function dropOperationPart(
   report: (part: string) => void,
 ): boolean {
   const [index] = rest;
-  if (name === 'examples' && typeof index === 'number' && operation.examples !== undefined) {
-    const example = operation.examples[index];
-    if (example !== undefined) report(`example ${example.name}`);
+  const list = LISTS.find((known) => known === name);
+  const items = list && operation[list];
+  if (items !== undefined && typeof index === 'number') {
+    const item = items[index];
+    if (item !== undefined) report(`${list === 'examples' ? 'example' : 'parameter'} ${item.name}`);
     // Leaves a hole, so that the indexes of the other rejections stay valid.
-    delete operation.examples[index];
+    delete items[index];
     return true;
   }
   const key = SCHEMA_KEYS.find((known) => known === name);
@@ -143,9 +148,12 @@ function dropOperationPart(
 }
 
 function removeHoles(operation: DraftOperation | undefined): void {
-  if (operation?.examples === undefined) return;
-  operation.examples = operation.examples.filter(() => true);
-  if (operation.examples.length === 0) delete operation.examples;
+  for (const list of LISTS) {
+    const items: unknown[] | undefined = operation?.[list];
+    if (operation === undefined || items === undefined) continue;
+    items.splice(0, items.length, ...items.filter(() => true));
+    if (items.length === 0) delete operation[list];
+  }
 }
 
 /** Returns `undefined` if the whole schema must be removed. */

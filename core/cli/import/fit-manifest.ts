@@ -24,6 +24,7 @@ const LEFT_OUT: readonly (readonly [part: string, drop: (route: DraftRoute) => v
   ['descriptions of operations', (route) => delete route.description],
   ['summaries of operations', (route) => delete route.summary],
   ['tags of operations', (route) => delete route.tags],
+  ['parameters that are not checked', ({ operation }) => delete operation?.parameters],
   ['query parameters', ({ operation }) => delete operation?.query_schema],
 ];
 
@@ -82,6 +83,7 @@ function dropSchemas(route: DraftRoute): void {
   const { operation } = route;
   if (operation === undefined) return;
   for (const name of SCHEMA_KEYS) delete operation[name];
+  delete operation.parameters;
   if (Object.keys(operation).length === 0) delete route.operation;
 }
 

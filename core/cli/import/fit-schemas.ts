@@ -48,7 +48,7 @@ export function dropUnused(manifest: DraftManifest): void {
   const { schemas } = manifest;
   const used = new Set(
     manifest.http_routes.flatMap(({ operation }) =>
-      SCHEMA_KEYS.flatMap((name) => listSharedNames(operation?.[name])),
+      [...SCHEMA_KEYS, 'parameters' as const].flatMap((name) => listSharedNames(operation?.[name])),
     ),
   );
   // The set grows during the loop.

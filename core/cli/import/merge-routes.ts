@@ -1,4 +1,4 @@
-import type { StreamForm } from '../../contract/index.js';
+import type { RouteParameter, StreamForm } from '../../contract/index.js';
 import { defaultBodyRule } from '../../manifest/body-rule.js';
 import { shapeOf } from '../../manifest/route-rules.js';
 import { STREAM_TYPES } from '../../manifest/stream-rules.js';
@@ -42,6 +42,7 @@ function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation 
   const encoded = new Set([...(a.encoded ?? []), ...renamed]);
   const path = mergePaths(first, second);
   const query = mergeQueries(a.query_schema, b.query_schema);
+  const parameters = mergeParameters(a, b, asObject(query?.['properties']));
   const examples = mergeExamples(a, b);
   return {
     ...(a.operation_id !== undefined && { operation_id: a.operation_id }),
@@ -51,6 +52,7 @@ function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation 
     ...(encoded.size > 0 && { encoded: [...encoded] }),
     ...(query !== undefined && { query_schema: query }),
     ...(path !== undefined && { path_params_schema: path }),
+    ...(parameters.length > 0 && { parameters }),
     ...(examples.length > 0 && { examples }),
   };
 }
@@ -179,6 +181,21 @@ function mergeQueries(a: JsonObject = {}, b: JsonObject = {}): JsonObject | unde
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   };
+}
+
+/** Those of both, without the names that the query schema has: none of them is checked. */
+function mergeParameters(a: DraftOperation, b: DraftOperation, query: JsonObject) {
+  const keyOf = ({ in: place, name }: RouteParameter) =>
+    `${place} ${place === 'header' ? name.toLowerCase() : name}`;
+  const lists = [a.parameters ?? [], b.parameters ?? []].map((list) => {
+    return new Map(list.map((parameter) => [keyOf(parameter), parameter]));
+  });
+  const all = new Map(lists.toReversed().flatMap((list) => [...list]));
+  return [...all].flatMap(([key, { required, ...others }]): RouteParameter[] => {
+    if (others.in === 'query' && Object.hasOwn(query, others.name)) return [];
+    const isRequired = lists.every((list) => list.get(key)?.required === true);
+    return [{ ...others, ...(isRequired && { required: true }) }];
+  });
 }
 
 function mergeExamples(a: DraftOperation, b: DraftOperation) {

@@ -1,4 +1,5 @@
-import type { RouteOperation } from '../../contract/index.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteOperation, RouteParameter } from '../../contract/index.js';
 import type { SharedSchemas } from '../../schema/shared-schemas.js';
 import type { SchemaDifference, SchemaEffect } from './compare-pair.js';
 import type { SchemaPair, SchemaPairs } from './schema-pairs.js';
@@ -23,7 +24,7 @@ const MAX_DIFFERENCES = 20;
 
 /** A change of a schema that callers notice. */
 export interface SchemaChange {
-  readonly schema: keyof typeof KEYS;
+  readonly schema: keyof typeof KEYS | 'parameters';
   /** `/amount`; empty for the value as a whole. */
   readonly place: string;
   readonly change: string;
@@ -55,7 +56,27 @@ export async function listSchemaChanges(
       changes.push({ schema, place, change: text, breaks: breaking.includes(effect) });
     }
   }
-  return changes;
+  return [...changes, ...listParameterChanges(before.operation, after.operation)];
+}
+
+/** Only a parameter that providers newly need may break a caller: the host checks none of them. */
+function listParameterChanges(
+  before: RouteOperation | undefined,
+  after: RouteOperation | undefined,
+): SchemaChange[] {
+  const [old, now] = [before, after].map((operation) => {
+    return new Map((operation?.parameters ?? []).map((one) => [`/${one.in}/${one.name}`, one]));
+  }) as [Map<string, RouteParameter>, Map<string, RouteParameter>];
+  const places = [...new Set([...old.keys(), ...now.keys()])];
+  const changed = places.filter((place) => {
+    return !isDeepStrictEqual(old.get(place), now.get(place));
+  });
+  return changed.slice(0, MAX_DIFFERENCES).map((place) => {
+    const [was, is] = [old.get(place), now.get(place)];
+    const change = was === undefined ? 'is new' : is === undefined ? 'is removed' : 'has changed';
+    const breaks = is?.required === true && was?.required !== true;
+    return { schema: 'parameters', place, change, breaks };
+  });
 }
 
 /** An absent schema accepts everything. */

@@ -1,4 +1,9 @@
-import type { AdminAction, OperationArgument, SchemaObject } from '../../contract/index.js';
+import type {
+  AdminAction,
+  OperationArgument,
+  RouteParameter,
+  SchemaObject,
+} from '../../contract/index.js';
 import { listParameters, type RouteTemplate } from '../../lib/routing/route-template.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { UniqueNames } from '../../openapi/operation-names.js';
@@ -31,7 +36,9 @@ export function listRouteArguments(
   const path = listParameters(template).map(({ kind, name }): Unnamed => {
     return { place: 'path', wireName: name, isRequired: true, isRest: kind === 'rest' };
   });
-  const named = nameArguments(path, listQuery(declared.operation?.query_schema ?? null));
+  const { query_schema = null, parameters = [] } = declared.operation ?? {};
+  const unchecked = parameters.filter(({ in: place }) => place === 'query').map(toUnchecked);
+  const named = nameArguments(path, [...listQuery(query_schema), ...unchecked]);
   if (body === 'none') return named;
   const isText = body === 'bytes';
   const isRequired = body !== 'optional';
@@ -45,6 +52,10 @@ function listQuery(schema: SchemaObject | null): Unnamed[] {
   return [...all].map((wireName) => {
     return { place: 'query', wireName, isRequired: required.has(wireName) };
   });
+}
+
+function toUnchecked({ name, required }: RouteParameter): Unnamed {
+  return { place: 'query', wireName: name, isRequired: required === true };
 }
 
 /**

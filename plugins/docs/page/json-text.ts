@@ -27,3 +27,12 @@ export function formatJson(text: string): string {
 function newLine(depth: number): string {
   return `\n${'  '.repeat(depth)}`;
 }
+
+/** Returns `null` for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -87,7 +87,8 @@ function createRights({ security }: JsonObject): HTMLElement[] {
 
 function createParameters(api: ApiDocument, parameters: readonly JsonObject[]): HTMLElement {
   const rows = parameters.map((parameter) => {
-    const { name, in: place, required, schema, description } = parameter;
+    const { name, in: place, required, description } = parameter;
+    const schema = parameter['schema'] ?? readMedia(parameter)['schema'];
     const text = asText(description) || asText(api.follow(schema)['description']);
     return create(
       'tr',

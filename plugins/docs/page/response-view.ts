@@ -2,7 +2,7 @@ import { asObject, asText } from './api-document.js';
 import { createBinaryView, revokeUnusedLinks } from './binary-view.js';
 import { create } from './dom.js';
 import { readParts } from './event-stream.js';
-import { formatJson } from './json-text.js';
+import { formatJson, parseJson } from './json-text.js';
 import { createPartList } from './part-list.js';
 
 /** Longer responses are truncated. */
@@ -41,7 +41,7 @@ export async function showResponse(
     const isText = TEXT_TYPE.test(type) || content.size === 0;
     const isFile = content.size > 0 && (!isText || (form.isBytes && response.ok));
     const text = isText ? await content.text() : '';
-    const title = asText(asObject(parse(text))['title']);
+    const title = asText(asObject(parseJson(text))['title']);
     output.replaceChildren(
       ...createHead(response, title, since()),
       ...(isFile ? await createBinaryView(content, type, nameFile(response)) : []),
@@ -102,12 +102,4 @@ function shorten(text: string): string {
   return text.length <= MAX_SHOWN
     ? text
     : `${text.slice(0, MAX_SHOWN)}\n… ${text.length} characters`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

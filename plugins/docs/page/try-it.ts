@@ -9,6 +9,7 @@ import {
   readMedia,
 } from './api-document.js';
 import { create, createField } from './dom.js';
+import { parseJson } from './json-text.js';
 import { showResponse } from './response-view.js';
 
 export interface ApiRequest {
@@ -26,6 +27,8 @@ export type SendRequest = (request: ApiRequest) => Promise<Response>;
 interface Input {
   readonly place: string;
   readonly name: string;
+  /** Writes a value of the query as pairs. */
+  readonly writePairs: (value: string) => readonly (readonly [name: string, value: string])[];
   readonly isRest: boolean;
   readonly control: HTMLInputElement;
   /** The value of an empty control. */
@@ -38,7 +41,7 @@ export function createTryIt(
   entry: ApiOperation,
   send: SendRequest,
 ): HTMLFormElement {
-  const inputs = createInputs(entry);
+  const inputs = createInputs(api, entry);
   const body = createBody(api, entry);
   const output = create('div', { class: 'response', role: 'status' });
   const button = create('button', { type: 'submit' }, 'Send');
@@ -100,13 +103,37 @@ function createKey(): string {
   );
 }
 
-function createInputs({ parameters }: ApiOperation): Input[] {
+/** Writes an object in the style of its parameter, and any other value as one text. */
+function writePairs(
+  api: ApiDocument,
+  parameter: JsonObject,
+  text: string,
+): readonly (readonly [string, string])[] {
+  const { style = 'form', schema, content } = parameter;
+  const { explode = style === 'form' } = parameter;
+  const name = asText(parameter['name']);
+  const isObject = style === 'deepObject' || api.follow(schema)['type'] === 'object';
+  const value = isObject && content === undefined ? Object.entries(asObject(parseJson(text))) : [];
+  if (value.length === 0) return [[name, text]];
+  const members = value.flatMap(([key, member]) =>
+    [member].flat().map((one) => [key, toText(one)] as const),
+  );
+  if (style === 'deepObject') return members.map(([key, member]) => [`${name}[${key}]`, member]);
+  return explode === true ? members : [[name, members.flat().join(',')]];
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function createInputs(api: ApiDocument, { parameters }: ApiOperation): Input[] {
   return parameters.map((parameter) => {
     const place = asText(parameter['in']);
     const isRequired = place === 'path' || parameter['required'] === true;
     return {
       place,
       name: asText(parameter['name']),
+      writePairs: (value) => writePairs(api, parameter, value),
       isRest: parameter['x-modgate-rest'] === true,
       control: create('input', {
         type: 'text',
@@ -139,11 +166,13 @@ function createRequest(
   let target = path;
   const query: string[] = [];
   const headers: Record<string, string> = { accept };
-  for (const { place, name, isRest, control, createDefault } of inputs) {
+  for (const { place, name, writePairs, isRest, control, createDefault } of inputs) {
     const value = control.value || createDefault();
     if (place === 'path') target = target.replace(`{${name}}`, () => encodeSegments(value, isRest));
     if (value === '') continue;
-    if (place === 'query') query.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+    if (place === 'query') {
+      query.push(...writePairs(value).map((pair) => pair.map(encodeURIComponent).join('=')));
+    }
     if (place === 'header') headers[name.toLowerCase()] = value;
   }
   const text = body === null || body.value.trim() === '' ? null : body.value;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { JsonSchema } from '../../../core/contract/index.js';
+import type { JsonSchema, RouteParameter } from '../../../core/contract/index.js';
 import { listSchemaChanges } from '../../../core/modules/against/compare-schemas.js';
 import { SchemaPairs } from '../../../core/modules/against/schema-pairs.js';
 import { createWorkplace } from '../../support/cli/run-in.js';
@@ -222,5 +222,22 @@ describe('changes of schemas', () => {
       expect(stdout).to.contain('breaks callers: output /name is no longer described');
       place.remove();
     });
+  });
+});
+
+describe('the changes of unchecked parameters', () => {
+  it('break callers only if a parameter becomes required', async () => {
+    const side = (...parameters: RouteParameter[]) => ({ operation: { parameters }, shared: {} });
+    const [a, b] = [{ name: 'a', in: 'query' } as const, { name: 'b', in: 'header' } as const];
+    const list = (before: RouteParameter[], after: RouteParameter[]) =>
+      listSchemaChanges(side(...before), side(...after), new SchemaPairs());
+    expect(await list([a, b], [b, a])).to.deep.equal([]);
+    expect(await list([a], [{ ...a, required: true }, b])).to.deep.equal([
+      { schema: 'parameters', place: '/query/a', change: 'has changed', breaks: true },
+      { schema: 'parameters', place: '/header/b', change: 'is new', breaks: false },
+    ]);
+    expect(await list([{ ...a, required: true }], [])).to.deep.equal([
+      { schema: 'parameters', place: '/query/a', change: 'is removed', breaks: false },
+    ]);
   });
 });

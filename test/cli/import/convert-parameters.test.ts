@@ -4,7 +4,7 @@ import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
 import { SharedDefinitions } from '../../../core/cli/import/shared-definitions.js';
 import { UnmappedParts } from '../../../core/cli/import/unmapped.js';
 import { QuerySchema } from '../../../core/schema/query-schema.js';
-import { convertOne } from '../../support/cli/convert-operation.js';
+import { convert, convertOne, OK } from '../../support/cli/convert-operation.js';
 
 const TAGS = { type: 'array', items: { type: 'string' } };
 const NULL = { type: 'null' };
@@ -133,6 +133,64 @@ describe('an imported header parameter', () => {
       'header Cookie: this header is never forwarded',
       'header Accept-Encoding: the host sets this header itself',
     ]);
+  });
+});
+
+describe('an imported parameter that a query schema cannot express', () => {
+  it('is one that the host shows and does not check', () => {
+    const filter = { type: 'object', properties: { a: { $ref: '#/components/schemas/Tags' } } };
+    const { manifest, unmapped } = convert({
+      components: { schemas: { Tags: { ...TAGS, nullable: true } } },
+      paths: {
+        '/a': {
+          get: {
+            responses: OK,
+            parameters: [
+              { in: 'query', name: 'f', style: 'deepObject', required: true, schema: filter },
+              {
+                in: 'query',
+                name: 'form',
+                description: 'A form',
+                schema: filter,
+                example: { a: 1 },
+              },
+              { in: 'query', name: 'plain', schema: { type: 'string' } },
+              { in: 'header', name: 'Prefer', allowReserved: true, schema: { type: 'string' } },
+              { in: 'header', name: 'X-Tenant', schema: { type: 'integer', nullable: true } },
+              ...['Accept', 'Cookie', 'a b'].map((name) => ({ in: 'header', name })),
+              { in: 'header', name: 'Idempotency-Key', required: true },
+            ],
+          },
+        },
+      },
+    });
+    const schema = { ...filter, properties: { a: { $ref: 'manifest:schemas/Tags' } } };
+    const { parameters, query_schema } = manifest.http_routes[0]?.operation ?? {};
+    expect(parameters).to.deep.equal([
+      { name: 'f', in: 'query', required: true, style: 'deepObject', schema },
+      { name: 'form', in: 'query', description: 'A form', schema, example: { a: 1 } },
+      { name: 'Prefer', in: 'header', schema: { type: 'string' } },
+      { name: 'X-Tenant', in: 'header', schema: { type: ['integer', 'null'] } },
+    ]);
+    expect(query_schema?.['properties']).to.have.keys('plain');
+    expect(manifest.schemas).to.have.keys('Tags');
+    expect(unmapped.map(({ part }) => part)).to.include.members([
+      ...['object in the query parameter f', 'header X-Tenant', 'header Cookie'],
+    ]);
+  });
+
+  it('is left out alone where the host rejects it', () => {
+    const parameters = [
+      { in: 'query', name: 'id', style: 'deepObject' },
+      { in: 'query', name: 'f', style: 'deepObject' },
+    ];
+    const { route, listed } = convertOne({ parameters }, 'get', '/{id}');
+    expect(route?.operation?.parameters?.map(({ name }) => name)).to.deep.equal(['f']);
+    expect(listed.join()).to.include('GET /{id}: parameter id: ');
+    const long = { in: 'query', name: 'f', style: 'deepObject', description: 'x'.repeat(70_000) };
+    const all = convertOne({ parameters: [long] });
+    expect(all.route?.operation?.parameters).to.equal(undefined);
+    expect(all.listed.join()).to.include('GET /items: parameters: ');
   });
 });
 

@@ -143,4 +143,19 @@ describe('imported operations whose paths have the same shape', () => {
     });
     expect(routes.map(({ operation }) => operation)).to.deep.equal([{ body: 'optional' }]);
   });
+
+  it('have the unchecked parameters of both, without names that one of them checks', () => {
+    const deep = (name: string, required = false) => ({ name, style: 'deepObject', required });
+    const { routes } = convertAll({
+      '/a/{x}': { get: { parameters: query(deep('both', true), deep('one', true), deep('text')) } },
+      '/a/{y}': {
+        get: {
+          parameters: query(deep('both', true), { name: 'text', schema: { type: 'string' } }),
+        },
+      },
+    });
+    const { parameters = [] } = routes[0]?.operation ?? {};
+    const shown = parameters.map(({ name, required }) => `${name} ${required}`);
+    expect(shown.toSorted()).to.deep.equal(['both true', 'one undefined']);
+  });
 });

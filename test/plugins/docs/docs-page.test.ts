@@ -18,6 +18,11 @@ const ROUTES = [
         type: 'object',
         properties: { limit: { type: 'integer', minimum: 1, default: 20 } },
       },
+      parameters: [
+        { name: 'filter', in: 'query', style: 'deepObject', schema: { type: 'object' } },
+        { name: 'form', in: 'query', schema: { type: 'object' } },
+        { name: 'prefer', in: 'header', schema: { type: 'string' } },
+      ],
       output_schema: {
         type: 'object',
         properties: { id: { type: 'string', description: 'Its number' } },
@@ -123,6 +128,25 @@ describe('the docs page', () => {
     await response.getByText(/^200 in \d+ ms$/).waitFor();
     expect(await response.innerText()).to.include('"module_name": "shop"');
     expect(setup.provider.requests.at(-1)).to.deep.include({ method: 'POST' });
+  });
+
+  it('sends objects in the style of their parameter, and headers', async () => {
+    const page = await open();
+    await signIn(page, 'dev-service:ann:shop.read');
+    const operation = await readOperation(page, '/items/{id}');
+    expect(await operation.locator('table').innerText()).to.match(/filter\s+query\s+object/);
+    await operation.getByLabel('id (path)').fill('1');
+    await operation.getByLabel('filter (query)').fill('{"a": "x", "b": [1, 2]}');
+    await operation.getByLabel('form (query)').fill('{"c": true}');
+    await operation.getByLabel('prefer (header)').fill('wait=1');
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await operation
+      .locator('.response')
+      .getByText(/^200 in \d+ ms$/)
+      .waitFor();
+    const { target, headers } = setup.provider.requests.at(-1) ?? {};
+    expect(target).to.equal('/items/1?filter%5Ba%5D=x&filter%5Bb%5D=1&filter%5Bb%5D=2&c=true');
+    expect(headers).to.deep.include(['prefer', 'wait=1']);
   });
 
   it('sends the token in the header that is named', async () => {

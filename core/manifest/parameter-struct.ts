@@ -1,0 +1,62 @@
+import { any, array, boolean, define, enums, object, record, refine } from 'superstruct';
+import { described, named, optionally } from '../contract/described.js';
+import type { SchemaObject } from '../contract/index.js';
+import { matching, nonEmptyText } from '../document/structs.js';
+import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
+import { isMapping } from '../lib/read-member.js';
+import { flag, text } from './parts-struct.js';
+
+/** Validates only the shape: `parameter-rules.ts` has the rules for the content. */
+const schema = optionally(
+  described(
+    define<SchemaObject | boolean>(
+      'a JSON Schema (a mapping)',
+      (value) => typeof value === 'boolean' || isMapping(value),
+    ),
+    { type: ['object', 'boolean'] },
+  ),
+  { description: 'JSON Schema of the value.' },
+);
+
+const content = described(
+  refine(
+    record(matching('a media type such as application/json', MEDIA_TYPE_RANGE), object({ schema })),
+    'a mapping with one media type',
+    (types) => Object.keys(types).length === 1,
+  ),
+  { type: 'object', minProperties: 1, maxProperties: 1 },
+);
+
+const parameter = named(
+  'parameter',
+  described(
+    object({
+      name: described(nonEmptyText(), { description: 'The name in the request.' }),
+      in: described(enums(['query', 'header']), {
+        description: 'A header is shown where the provider gets it.',
+      }),
+      description: text('What the parameter means, in CommonMark.'),
+      required: flag('Whether the provider needs it.'),
+      deprecated: flag('Whether clients should stop sending it.'),
+      allowEmptyValue: flag('Whether the value may be empty. Only of a query.'),
+      allowReserved: flag('Whether reserved characters are sent as they are. Only of a query.'),
+      style: optionally(
+        enums(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'simple']),
+        {
+          description: 'How the value is written. Default: form for a query, simple for a header.',
+        },
+      ),
+      explode: optionally(boolean(), {
+        description: 'Whether members are parameters of their own. Default: true for form.',
+      }),
+      schema,
+      content: optionally(content, {
+        description: 'The value as one media type, instead of schema.',
+      }),
+      example: optionally(any(), { description: 'A value.' }),
+    }),
+    { description: 'An OpenAPI parameter that is shown and not checked.' },
+  ),
+);
+
+export const parameters = array(parameter);
