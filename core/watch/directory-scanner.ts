@@ -131,7 +131,7 @@ export class DirectoryScanner {
     }
   }
 
-  /** A missing file and a new one with the same inode are the same file. */
+  /** A missing file and a new one with the same identity are the same file. */
   async #followRenames(names: readonly string[]): Promise<ScanResult['renamed']> {
     const present = new Set(names);
     const missing = new Map<string | null, string>();

@@ -109,11 +109,11 @@ export function isMissing(fingerprint: Fingerprint): boolean {
 }
 
 /**
- * Device and inode of the first file, which stay when the file is renamed; `null` for a missing
- * one.
+ * What stays when the first file is renamed; `null` for a missing one. A new file may get the inode of
+ * one that was removed.
  */
 export function readIdentity([first]: Fingerprint): string | null {
-  return first ? `${first.dev}:${first.ino}` : null;
+  return first ? `${first.dev}:${first.ino}:${first.mtimeMs}:${first.size}` : null;
 }
 
 function pickFields({ dev, ino, size, mtimeMs, ctimeMs }: Stats): PathFingerprint {

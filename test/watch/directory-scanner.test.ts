@@ -166,6 +166,18 @@ describe('directory scanner', () => {
     });
   });
 
+  it('reports a new file with the inode of a removed one as another file', async () => {
+    write('a.yaml', 'one');
+    await scanner.scan(false);
+    // The same inode, as a file system may give it to the next new file.
+    write('a.yaml', 'three');
+    renameSync(join(folder, 'a.yaml'), join(folder, 'b.yaml'));
+    expect((await scanner.scan(true)).renamed).to.deep.equal([]);
+    nowMs += SETTLE_MS;
+    expect((await scanner.scan(true)).changed.map(({ file }) => file)).to.deep.equal(['b.yaml']);
+    expect(await removedAt(nowMs + REMOVAL_SETTLE_MS)).to.deep.equal(['a.yaml']);
+  });
+
   it('reports a file that is renamed while the folder is scanned', async () => {
     write('a.yaml', 'one');
     let afterListing = () => {};
