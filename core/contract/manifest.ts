@@ -116,7 +116,10 @@ export interface RouteOperation {
    * bytes, of which none is JSON. Default none.
    */
   readonly body_types?: readonly string[];
-  /** Media types of a response of bytes. Default all. */
+  /**
+   * Media types of a response of bytes. Default all. Beside a response of JSON, those that pass as bytes, of which none
+   * is JSON. Default none.
+   */
   readonly response_types?: readonly string[];
   /** Can only lower the descriptor's `limits.bytes.request`. Bytes, at least 1; default the descriptor's. */
   readonly body_max_bytes?: number;

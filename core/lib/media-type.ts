@@ -68,9 +68,14 @@ export function isPageType(range: string): boolean {
  * not count.
  */
 export function namesMediaType(accept: string | undefined, mediaType: string): boolean {
+  return namesListedType(accept, [mediaType]);
+}
+
+/** Whether an `accept` header names a media type of a list of ranges. */
+export function namesListedType(accept: string | undefined, ranges: readonly string[]): boolean {
   if (accept === undefined || accept === ANY) return false;
   return splitList(accept).some(
-    (range) => readMediaType(range) === mediaType && !EXCLUDED.test(range.replace(QUOTED_TEXT, '')),
+    (range) => isListedType(range, ranges) && !EXCLUDED.test(range.replace(QUOTED_TEXT, '')),
   );
 }
 

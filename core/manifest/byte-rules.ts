@@ -7,6 +7,8 @@ export interface ByteRules {
   readonly types: readonly string[] | null;
   /** The lower of the limits of the descriptor and the manifest. */
   readonly maxBytes: number;
+  /** Whether JSON passes too, which is not bytes; the types are then listed. */
+  readonly besideJson: boolean;
 }
 
 /** The rules for the bytes that a route receives and returns; `null` for JSON alone. */
@@ -17,21 +19,18 @@ export function byteRulesOf(
   const { body, body_types, body_max_bytes, response, response_types, response_max_bytes } =
     operation;
   return {
-    bodyBytes:
-      body === 'bytes' || body_types !== undefined
-        ? createRules(body_types, body_max_bytes, limits.bytes.request)
-        : null,
-    responseBytes:
-      response === 'bytes'
-        ? createRules(response_types, response_max_bytes, limits.bytes.response)
-        : null,
+    bodyBytes: createRules(body, body_types, body_max_bytes, limits.bytes.request),
+    responseBytes: createRules(response, response_types, response_max_bytes, limits.bytes.response),
   };
 }
 
 function createRules(
+  form: RouteOperation['body'],
   types: readonly string[] | undefined,
   lowered: number | undefined,
   maxBytes: number,
-): ByteRules {
-  return { types: types ?? null, maxBytes: Math.min(maxBytes, lowered ?? maxBytes) };
+): ByteRules | null {
+  const besideJson = form !== 'bytes';
+  if (besideJson && types === undefined) return null;
+  return { types: types ?? null, maxBytes: Math.min(maxBytes, lowered ?? maxBytes), besideJson };
 }

@@ -85,6 +85,6 @@ export function findCacheWarnings(
 }
 
 /** Streams are never buffered as a whole. */
-export function streams({ response, stream }: RouteOperation): boolean {
-  return response === 'bytes' || stream !== undefined;
+export function streams({ response, response_types, stream }: RouteOperation): boolean {
+  return response === 'bytes' || response_types !== undefined || stream !== undefined;
 }

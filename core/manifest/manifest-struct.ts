@@ -135,7 +135,8 @@ const operation = object({
       'Media types of a body of bytes. Default: all. Beside a body of JSON: those that pass as bytes; none of JSON, and not */*.',
   }),
   response_types: optionally(mediaTypes, {
-    description: 'Media types of a response of bytes. Default: all.',
+    description:
+      'Media types of a response of bytes. Default: all. Beside a response of JSON: those that pass as bytes; none of JSON, and not */*.',
   }),
   body_max_bytes: optionally(wholeNumber(1), {
     description: 'Longest body of bytes; can only lower limits.bytes.request. Bytes.',

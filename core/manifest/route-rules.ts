@@ -80,9 +80,10 @@ function validateBytes(route: ManifestRoute, index: number): Violation[] {
     if (isBytes[part]) return violate(schema, `a ${part} of bytes has no schema`, 'remove it');
     const reason = `only a ${part} of bytes has it`;
     const hint = `write ${part}: bytes, or remove it`;
-    if (part === 'body' && mayHaveTypesBesideJson(route)) {
-      if (operation.body_types !== undefined) return [];
-      return violate('body_max_bytes', reason, 'write body_types or body: bytes, or remove it');
+    if (mayHaveTypesBesideJson(route, part)) {
+      if (operation[`${part}_types`] !== undefined) return [];
+      const either = `write ${part}_types or ${part}: bytes, or remove it`;
+      return violate(`${part}_max_bytes`, reason, either);
     }
     return [
       ...violate(`${part}_types`, reason, hint),
@@ -91,22 +92,28 @@ function validateBytes(route: ManifestRoute, index: number): Violation[] {
   });
 }
 
-/** Whether the route has a body of JSON, beside which other media types may pass as bytes. */
-function mayHaveTypesBesideJson(route: ManifestRoute): boolean {
+/** Whether the part is JSON, beside which other media types may pass as bytes. */
+function mayHaveTypesBesideJson(route: ManifestRoute, part: 'body' | 'response'): boolean {
+  const { response, stream } = route.operation ?? {};
+  if (part === 'response') return response === undefined && stream === undefined;
   const body = bodyRuleOf(route);
   return route.method !== 'GET' && (body === 'required' || body === 'optional');
 }
 
-/** Rejects types of JSON beside a body of JSON: such a body could be either. */
+/** Rejects types of JSON beside JSON, which could be either. */
 function validateTypesBesideJson(route: ManifestRoute, index: number): Violation[] {
-  if (!mayHaveTypesBesideJson(route)) return [];
-  return (route.operation?.body_types ?? []).flatMap((type, at): Violation[] => {
-    if (!containsJson(type)) return [];
-    const message = `${describeRoute(route, index)} must not list a type that contains JSON in body_types: its body is JSON already`;
-    const hint = 'list types such as multipart/form-data or text/*, or write body: bytes';
-    const path = ['http_routes', index, 'operation', 'body_types', at];
-    return [{ rule: 'bytes-and-json', message, hint, path, at: 'value' }];
-  });
+  const parts = (['body', 'response'] as const).filter((part) =>
+    mayHaveTypesBesideJson(route, part),
+  );
+  return parts.flatMap((part) =>
+    (route.operation?.[`${part}_types`] ?? []).flatMap((type, at): Violation[] => {
+      if (!containsJson(type)) return [];
+      const message = `${describeRoute(route, index)} must not list a type that contains JSON in ${part}_types: its ${part} is JSON already`;
+      const hint = `list types such as multipart/form-data or text/*, or write ${part}: bytes`;
+      const path = ['http_routes', index, 'operation', `${part}_types`, at];
+      return [{ rule: 'bytes-and-json', message, hint, path, at: 'value' }];
+    }),
+  );
 }
 
 /** Rejects byte members and schemas, because a stream of events has neither. */
@@ -216,16 +223,17 @@ export function findStreamedRoutes(
   { kind, streams, upgrades }: AdapterLimits,
 ): Violation[] {
   return http_routes.flatMap((route, index): Violation[] => {
-    const { body, body_types, response, stream } = route.operation ?? {};
+    const { body, body_types, response, response_types, stream } = route.operation ?? {};
     const streamed = [
       ['body', body === 'bytes' && !streams],
       ['body_types', body_types !== undefined && !streams],
       ['response', response === 'bytes' && !streams],
+      ['response_types', response_types !== undefined && !streams],
       ['stream', stream !== undefined && !(isWebSocket(route) ? upgrades : streams)],
     ] as const;
     const name = streamed.find(([, isStreamed]) => isStreamed)?.[0];
     if (name === undefined) return [];
-    const value = name === 'body_types' ? name : `${name}: ${route.operation?.[name]}`;
+    const value = name.endsWith('_types') ? name : `${name}: ${route.operation?.[name]}`;
     const message = `${describeRoute(route, index)} must not have ${value}, which providers of kind ${kind} cannot carry`;
     const hint = `use a kind that ${isWebSocket(route) ? 'opens WebSockets' : 'streams'}, such as http, unix or process`;
     const path = ['http_routes', index, 'operation', name];

@@ -31,7 +31,7 @@ export interface LiveRoute {
   readonly body: BodyRule;
   /** The rules of a byte body, which may stand beside JSON; `null` for JSON alone, or no body. */
   readonly bodyBytes: ByteRules | null;
-  /** The rules of a byte response; `null` for a JSON route. */
+  /** The rules of a byte response, which may stand beside JSON; `null` for JSON alone. */
   readonly responseBytes: ByteRules | null;
   /** The rules of a stream of events; `null` for any other route. */
   readonly stream: StreamRules | null;

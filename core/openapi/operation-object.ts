@@ -135,7 +135,7 @@ function writeBody(
 ): string | null {
   const { body, bodyBytes, declared } = value;
   if (body === 'none') return null;
-  if (body === 'bytes' && bodyBytes !== null) {
+  if (bodyBytes?.besideJson === false) {
     return `{${listTypes(bodyBytes)},"x-modgate-bytes":true}`;
   }
   const { input_schema: input, examples } = declared.operation ?? {};
@@ -181,32 +181,43 @@ function writeData(
   const { responseBytes, stream, isWebSocket } = route.value;
   if (isWebSocket) return WEB_SOCKET;
   if (stream !== null && !stream.isOptional) return writeStream(module, stream);
-  if (responseBytes !== null) return writeBytes(module, responseBytes);
+  if (responseBytes?.besideJson === false) return writeBytes(module, responseBytes);
   const { output_schema: output, examples } = route.value.declared.operation ?? {};
   const data = writeSchema(output, 'output');
   const headers = route.value.cache === null ? '' : CACHE_HEADERS;
   const exampleText = writeExamples(examples, (example) =>
     hasEnvelope ? showEnvelope(module, route, example) : example.output,
   );
-  const upgrade = stream === null ? '' : `,"426":${UPGRADE}`;
+  const upgrade = stream === null && responseBytes === null ? '' : `,"426":${UPGRADE}`;
   if (module.descriptor.responses.mode === 'raw') {
-    const types = content(`${data}${exampleText}`, stream?.types);
+    const types = content(`${data}${exampleText}`, stream?.types ?? responseBytes?.types ?? []);
     const response = `{"description":"The provider's response",${headers}${types}}`;
     return `"200":${response},"304":{"description":"Not modified"},"2XX":${response},"default":${ANY}${upgrade}`;
   }
   const schema = hasEnvelope ? writeEnvelope(module, route, data) : data;
-  const types = content(`${schema}${exampleText}`, stream === null ? [] : [stream.mediaType]);
-  return `"200":{"description":"The provider's data",${headers}${types}}${upgrade}`;
+  const others = stream === null ? (responseBytes?.types ?? []) : [stream.mediaType];
+  const types = content(`${schema}${exampleText}`, others);
+  const bytes = responseBytes === null ? '' : `,${writeByteStatuses(responseBytes)}`;
+  return `"200":{"description":"The provider's data",${headers}${types}}${bytes}${upgrade}`;
 }
 
 /** Adds the responses of byte routes: a range, and those for HTTP/1.0 and an invalid range. */
 function writeBytes({ descriptor }: DescribedModule, rules: ByteRules): string {
-  const response = `{"description":"The provider's bytes",${listTypes(rules)},"x-modgate-bytes":true}`;
+  const response = describeBytes(rules);
   if (descriptor.responses.mode === 'raw') {
     const others = `"304":{"description":"Not modified"},"default":${ANY_BYTES}`;
     return `"200":${response},${others},"2XX":${response},"426":${UPGRADE}`;
   }
-  return `"200":${response},"2XX":${response},"416":${RANGE},"426":${UPGRADE}`;
+  return `"200":${response},${writeByteStatuses(rules)},"426":${UPGRADE}`;
+}
+
+/** Other statuses of bytes in envelope mode. */
+function writeByteStatuses(rules: ByteRules): string {
+  return `"2XX":${describeBytes(rules)},"416":${RANGE}`;
+}
+
+function describeBytes(rules: ByteRules): string {
+  return `{"description":"The provider's bytes",${listTypes(rules)},"x-modgate-bytes":true}`;
 }
 
 /** In raw mode the provider decides, so JSON is also possible. */

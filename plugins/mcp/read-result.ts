@@ -13,8 +13,9 @@ const MIN_ERROR_STATUS = 400;
 const JSON_TYPE = /^application\/(?:[^;]+\+)?json\b/i;
 const STREAMED = {
   code: 'provider_error',
-  detail: 'the service answered with a stream of events, which no tool returns',
-  next_actions: ['choose a response that is no stream, if an argument decides it'],
+  detail:
+    'the service answered with a stream of events or of bytes, which this tool does not return',
+  next_actions: ['choose a response of JSON, if an argument decides it'],
 };
 /** The status of a call that no person has approved. */
 const ACCEPTED = 202;

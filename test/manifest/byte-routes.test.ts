@@ -44,7 +44,6 @@ describe('routes of bytes', () => {
     expect(rulesOf({ body: 'bytes', input_schema: {} })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ response: 'bytes', output_schema: {} })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ body: 'bytes', output_schema: {} })).to.deep.equal([]);
-    expect(rulesOf({ response_types: ['image/png'] })).to.deep.equal(['bytes-and-json']);
     expect(rulesOf({ body: 'bytes', response_max_bytes: 1 })).to.deep.equal(['bytes-and-json']);
   });
 
@@ -57,6 +56,23 @@ describe('routes of bytes', () => {
     for (const type of ['*/*', 'application/*', 'Application/JSON', 'application/vnd.x+json']) {
       expect(rulesOf({ body_types: ['image/png', type] })).to.deep.equal(['bytes-and-json']);
     }
+  });
+
+  it('may list media types beside a response of JSON, none of which is JSON', () => {
+    const types = ['text/csv', 'image/*'];
+    const operation = { response_types: types, response_max_bytes: 1, output_schema: {} };
+    for (const method of ['GET', 'POST']) {
+      expect(rulesOf(operation, method)).to.deep.equal([]);
+      expect(rulesOf(operation, method, 'nats')).to.deep.equal(['bytes-unsupported']);
+    }
+    for (const type of ['*/*', 'application/*', 'application/vnd.x+json']) {
+      expect(rulesOf({ response_types: [type] })).to.deep.equal(['bytes-and-json']);
+    }
+    for (const stream of ['sse', 'websocket']) {
+      const rules = rulesOf({ stream, response_types: types }, 'GET');
+      expect(rules).to.deep.equal(['bytes-and-json']);
+    }
+    expect(rulesOf({ response_max_bytes: 1 })).to.deep.equal(['bytes-and-json']);
   });
 
   it('list no media types without a body, or beside that of a GET', () => {

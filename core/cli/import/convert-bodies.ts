@@ -45,6 +45,8 @@ interface MediaTypes {
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
 
+const BESIDE_JSON = 'it cannot stand beside JSON';
+
 const NONE: ConvertedBody = { rule: 'none', form: {}, schema: null, examples: new Map() };
 
 export function convertRequestBody(
@@ -70,7 +72,7 @@ export function convertRequestBody(
     return { ...NONE, rule: 'bytes', form: listTypes('body_types', types) };
   }
   const types = isGet ? [] : listTypesBesideJson(others);
-  const reason = isGet ? 'that of a GET can only be JSON' : 'it cannot stand beside JSON';
+  const reason = isGet ? 'that of a GET can only be JSON' : BESIDE_JSON;
   listOtherTypes(
     'request',
     others.filter(({ type }) => !types.includes(toPlain(type))),
@@ -134,12 +136,18 @@ export function convertResponses(
     return { form, schema: null, examples: new Map() };
   }
   const streamed = others.some(({ form }) => form !== null) ? convertForm(others) : null;
-  const unlike = others.filter(({ form }) => form === null || form !== streamed?.stream);
-  listOtherTypes('response', unlike, context);
+  const besideJson = streamed === null ? listTypesBesideJson(others) : [];
+  const unlike = others.filter(({ type, form }) =>
+    streamed === null ? !besideJson.includes(toPlain(type)) : form !== streamed.stream,
+  );
+  listOtherTypes('response', unlike, context, streamed === null ? BESIDE_JSON : undefined);
   // Only some statuses exclude a body. For others, the document does not say whether there is one.
   const withoutBody = empty.map(([status]) => (/^20[45]$/.test(status) ? NULL : undefined));
   return {
-    form: streamed === null ? {} : { ...streamed, stream_optional: true },
+    form: {
+      ...(besideJson.length > 0 && { response_types: besideJson }),
+      ...(streamed !== null && { ...streamed, stream_optional: true }),
+    },
     schema: convertAlternatives([...json.map(readSchema), ...withoutBody], 'output', context),
     examples: readExamples(json, context),
   };
@@ -266,7 +274,7 @@ function listOtherTypes(
   subject: string,
   types: readonly OtherType[],
   { report }: OperationContext,
-  reason = 'a route carries JSON or bytes, not both',
+  reason = 'a route carries a stream or bytes, not both',
 ): void {
   for (const { type } of types) {
     report(`${subject} as ${type}`, reason);

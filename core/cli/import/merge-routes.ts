@@ -114,10 +114,14 @@ function mergeResponses(a: DraftOperation, b: DraftOperation): DraftOperation {
   if (a.response !== b.response || others.length > 0) return { response: 'bytes' };
   const ofJson = [a, b].filter((one) => one.stream === undefined || one.stream_optional === true);
   const schema = uniteSchemas(ofJson.map((one) => one.output_schema));
-  const types = unite(a.response_types, b.response_types);
+  const types =
+    a.response === 'bytes'
+      ? unite(a.response_types, b.response_types)
+      : [...new Set([a, b].flatMap((one) => one.response_types ?? []))];
+  if (stream !== undefined && types?.length) return { response: 'bytes' };
   return {
     ...(a.response !== undefined && { response: a.response }),
-    ...(types !== undefined && { response_types: types }),
+    ...(types?.length && { response_types: types }),
     ...(stream !== undefined && { stream, ...mergeStreams(stream, streamed) }),
     ...(stream !== undefined && ofJson.length > 0 && { stream_optional: true }),
     ...(schema !== undefined && { output_schema: schema }),

@@ -262,7 +262,7 @@ function explainHeaders(
     takesBody: route.body !== 'none',
     isRaw: descriptor.responses.mode === 'raw',
     sendsBytes: route.bodyBytes !== null,
-    wanted: acceptedContentOf(route),
+    wanted: acceptedContentOf(route, route.responseBytes?.types?.[0]),
   });
   return [
     ...Object.entries(headers).map(([name, value]) => describeHeader(name, value)),
@@ -277,7 +277,7 @@ function explainHeaders(
 
 /** Omits the deadline of streams, which have none. */
 function listAttemptHeaders({ identity }: Descriptor, route: LiveRoute): readonly string[] {
-  const isStreamed = route.body === 'bytes' || acceptedContentOf(route) !== null;
+  const isStreamed = route.body === 'bytes' || (route.responseBytes ?? route.stream) !== null;
   const names = PER_ATTEMPT.filter((name) => !isStreamed || name !== 'modgate-deadline-ms');
   return identity ? [...names, IDENTITY_HEADER] : names;
 }

@@ -104,14 +104,15 @@ const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
 
 /**
  * Agents read text: WebSockets and streams that are not optional are excluded. Bytes are allowed only
- * for listed text types, or beside a JSON body, which agents then send.
+ * for listed text types, or beside JSON, which agents then send and ask for.
  */
-function isOfText({ stream, isWebSocket, body, bodyBytes, responseBytes }: LiveRoute): boolean {
+function isOfText({ stream, isWebSocket, bodyBytes, responseBytes }: LiveRoute): boolean {
   return (
     (stream === null || stream.isOptional) &&
     !isWebSocket &&
-    [body === 'bytes' ? bodyBytes : null, responseBytes].every(
-      (rules) => rules === null || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,
+    [bodyBytes, responseBytes].every(
+      (rules) =>
+        !rules || rules.besideJson || rules.types?.every((type) => TEXT_TYPE.test(type)) === true,
     )
   );
 }
@@ -149,7 +150,7 @@ function describeAnswer(
 ): Pick<ExposedOperation, 'response' | 'enforcesOutput'> {
   if (declared.kind !== 'route') return { response: 'raw', enforcesOutput: false };
   const { responseBytes, schemas } = declared.route;
-  const response = responseBytes === null ? mode : 'bytes';
+  const response = responseBytes?.besideJson === false ? 'bytes' : mode;
   const isEnforced = schemas?.output?.mode === 'enforce';
   return { response, enforcesOutput: response === 'envelope' && isEnforced };
 }

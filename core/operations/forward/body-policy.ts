@@ -85,11 +85,11 @@ export function isStreamedJson({ module, match }: MatchedRoute): boolean {
  * @throws HostError 400 for a media type that a route of bytes does not list.
  */
 export function findByteRules(
-  { body, bodyBytes }: Pick<LiveRoute, 'body' | 'bodyBytes'>,
+  { bodyBytes }: Pick<LiveRoute, 'bodyBytes'>,
   headers: CallerRequest['headers'],
 ): ByteRules | null {
   if (bodyBytes === null) return null;
-  if (body === 'bytes') {
+  if (!bodyBytes.besideJson) {
     assertListedBody(headers, bodyBytes);
     return bodyBytes;
   }

@@ -103,7 +103,7 @@ function isPassedRaw(status: number, isListed: boolean): boolean {
 }
 
 /** Whether it has the ranges that the caller asks for. */
-function isRanges(
+export function isRanges(
   { status, headers }: CheckedOutcome,
   requested: CallerRequest['headers'],
 ): boolean {

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
+import { namesListedType } from '../../lib/media-type.js';
+import type { LiveRoute } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
 import { createUnapprovedReply, UnapprovedCall } from '../approvals/unapproved-call.js';
@@ -42,9 +44,9 @@ export const protocolStep: CallStep = {
   name: 'protocol',
   appliesTo: ({ isPlain }) => !isPlain,
   run({ matched, request }) {
-    const { responseBytes, stream, isWebSocket } = matched.match.value;
+    const { isWebSocket } = matched.match.value;
     if (isWebSocket) assertHandshake(request);
-    if (!request.isHttp10 || (responseBytes === null && stream === null)) return;
+    if (!request.isHttp10 || !isStreamWanted(matched.match.value, request)) return;
     throw new HostError('upgrade_required', 'the route streams its response', {
       errors: [{ field: 'version', reason: 'expected HTTP/1.1' }],
       nextActions: ['send the request with HTTP/1.1'],
@@ -56,6 +58,14 @@ export const protocolStep: CallStep = {
     return unknown('the route is a WebSocket: a request without its handshake is 426');
   },
 };
+
+function isStreamWanted(
+  { responseBytes, stream }: LiveRoute,
+  { headers }: Pick<CallerRequest, 'headers'>,
+): boolean {
+  if (responseBytes?.besideJson !== true) return (responseBytes ?? stream) !== null;
+  return namesListedType(headers.get('accept'), responseBytes.types ?? []);
+}
 
 /** A malformed `connection` header is 400. */
 export const connectionStep: ReportedStep<
@@ -105,9 +115,9 @@ export const bodyStep: CallStep = {
       return pass('a body is ignored, and recorded as request_body: ignored');
     }
     if (!bodyBytes) return unknown('checked when it arrives; an invalid body is 400');
-    const { types, maxBytes } = bodyBytes;
+    const { types, maxBytes, besideJson } = bodyBytes;
     const listed = types?.join(', ') ?? 'any media type';
-    const checked = route?.value.body === 'bytes' ? '' : 'JSON is checked when it arrives; ';
+    const checked = besideJson ? 'JSON is checked when it arrives; ' : '';
     return unknown(`${checked}streamed: ${listed}, at most ${maxBytes} bytes; another body is 400`);
   },
 };

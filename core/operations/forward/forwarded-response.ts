@@ -8,6 +8,7 @@ import { type CallerRequest, calledBase, type ModuleTarget } from '../request.js
 import type { ForwardedWebSocket } from '../websocket/websocket-call.js';
 import { createByteReader, type ForwardedBytes } from './byte-response.js';
 import { type CalledAddress, findCalledAddress } from './called-address.js';
+import { createEitherReader } from './either-response.js';
 import { enforceOutput } from './enforce-schemas.js';
 import { createExposeHeaders, type ExposedHeaders, type ExposeHeaders } from './exposed-headers.js';
 import { readResponseData } from './provider-response.js';
@@ -62,7 +63,7 @@ export function createResponseReader(
   const { schemas, responseBytes, stream } = match.value;
   const called = module.descriptor.forward_client ? findCalledAddress(request, target) : null;
   const { read, expose } = findReader(module, credentialHeaders, target, called);
-  if (responseBytes !== null) return createByteReader(matched, request, read, expose);
+  if (responseBytes?.besideJson === false) return createByteReader(matched, request, read, expose);
   const isEnveloped = module.descriptor.responses.mode === 'envelope';
   const readChecked: ReadResponse = (outcome, source, operation) => {
     const response = read(outcome, source, operation);
@@ -70,8 +71,20 @@ export function createResponseReader(
     return checked ? checked.then(() => response) : response;
   };
   if (stream !== null) return createStreamReader(matched, request, readChecked, expose);
-  if (holdBytesOf(matched, request) !== null) return createJsonReader(matched, read, expose);
-  return schemas?.output ? readChecked : read;
+  const holdBytes = holdBytesOf(matched, request);
+  const ofHeld = schemas?.output ? readChecked : read;
+  const readJson = holdBytes === null ? ofHeld : createJsonReader(matched, read, expose);
+  if (!mayBeBytes(matched, request)) return readJson;
+  return createEitherReader(matched, request, { readJson, holdBytes, expose });
+}
+
+/** Whether the response may be bytes: beside JSON, never for a client of HTTP/1.0. */
+export function mayBeBytes(
+  { match: { value } }: Pick<MatchedRoute, 'match'>,
+  { isHttp10 }: Pick<CallerRequest, 'isHttp10'>,
+): boolean {
+  const { responseBytes } = value;
+  return responseBytes !== null && !(responseBytes.besideJson && isHttp10);
 }
 
 /**
@@ -85,7 +98,7 @@ export function holdBytesOf(
   const { hold_bytes, response_bytes } = module.descriptor.limits;
   if (hold_bytes >= response_bytes) return null;
   const { responseBytes, stream, schemas } = match.value;
-  if (responseBytes !== null || stream !== null || schemas?.output) return null;
+  if (responseBytes?.besideJson === false || stream !== null || schemas?.output) return null;
   return module.client.streams && !isHttp10 ? hold_bytes : null;
 }
 

@@ -7,6 +7,7 @@ import {
   CONDITIONAL,
   EVENT_REQUEST_HEADERS,
 } from '../../lib/header-names.js';
+import { namesListedType } from '../../lib/media-type.js';
 import { isValidTracestate } from '../../lib/trace-context.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { JSON_TYPE } from '../reply.js';
@@ -79,14 +80,16 @@ interface WantedContent {
   readonly headers: readonly string[];
 }
 
-export function acceptedContentOf({
-  responseBytes,
-  stream,
-}: Pick<LiveRoute, 'responseBytes' | 'stream'>): ProviderHeaderInput['wanted'] {
+/** @param accept that of the caller, which decides beside JSON whether bytes are wanted */
+export function acceptedContentOf(
+  { responseBytes, stream }: Pick<LiveRoute, 'responseBytes' | 'stream'>,
+  accept: string | undefined,
+): ProviderHeaderInput['wanted'] {
   if (stream !== null) {
     const either = `${JSON_TYPE}, ${stream.mediaType};q=0.5`;
     return { accept: stream.isOptional ? either : ANY, headers: EVENT_REQUEST_HEADERS };
   }
+  if (responseBytes?.besideJson && !namesListedType(accept, responseBytes.types ?? [])) return null;
   return responseBytes === null ? null : { accept: ANY, headers: BYTE_REQUEST_HEADERS };
 }
 

@@ -128,7 +128,9 @@ export function createFailureError(
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error), owner };
   const [, maxBytes] = TOO_LONG.exec(reason.detail) ?? [];
-  const limit = carried?.responseBytes ? 'limits.bytes.response' : 'limits.response_bytes';
+  const { responseBytes: bytes = null } = carried ?? {};
+  const isOfBytes = bytes !== null && (!bytes.besideJson || bytes.maxBytes === Number(maxBytes));
+  const limit = isOfBytes ? 'limits.bytes.response' : 'limits.response_bytes';
   if (maxBytes !== undefined) errors.push({ field: 'limit', reason: limit });
   const explained =
     maxBytes === undefined
@@ -149,6 +151,7 @@ const TOO_LONG = /^(?:.*\bbody .*)?\bover (\d+) bytes$/;
 const FOREIGN_TYPE = /^content-type [\w.+-]{1,64}\/[\w.+-]{1,64}/;
 const CARRIES_JSON = 'this route carries JSON; see operation.response and operation.stream';
 const CARRIES_BYTES = 'this route carries the media types of operation.response_types';
+const CARRIES_EITHER = 'this route carries JSON and the media types of operation.response_types';
 const CARRIES_EVENTS = 'this route carries the media types of operation.stream_types';
 
 /** The content of a route, for messages. */
@@ -162,7 +165,8 @@ function describeBody(detail: string, carried: RouteContent | null): string[] {
 }
 
 function describeCarried(carried: RouteContent | null): string {
-  if ((carried?.responseBytes ?? null) !== null) return CARRIES_BYTES;
+  const { responseBytes = null } = carried ?? {};
+  if (responseBytes !== null) return responseBytes.besideJson ? CARRIES_EITHER : CARRIES_BYTES;
   return (carried?.stream ?? null) === null ? CARRIES_JSON : CARRIES_EVENTS;
 }
 

@@ -7,7 +7,12 @@ import type { CallerRequest } from '../request.js';
 import { createWebSocketCall, createWebSocketReader } from '../websocket/websocket-call.js';
 import { isBodyIgnored } from './body-policy.js';
 import type { ProviderRequest } from './call-provider.js';
-import { createResponseReader, type ForwardedResponse, holdBytesOf } from './forwarded-response.js';
+import {
+  createResponseReader,
+  type ForwardedResponse,
+  holdBytesOf,
+  mayBeBytes,
+} from './forwarded-response.js';
 import { acceptedContentOf } from './headers-to-provider.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 
@@ -53,7 +58,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     isRepeatable: isRepeatable && (!call.sendsBytes || call.body === null),
     operation: {
       kind: 'http_route',
-      method: request.method === 'HEAD' ? chooseHeadMethod(matched) : match.value.method,
+      method: request.method === 'HEAD' ? chooseHeadMethod(matched, request) : match.value.method,
       declaredPath,
       target: target.forwardTarget,
       providerPath: target.providerPath,
@@ -66,7 +71,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     upload: call.upload,
     takesBody: body !== 'none' && !isBodyIgnored(request.method, match.value),
     sendsBytes: call.sendsBytes,
-    wanted: acceptedContentOf(match.value),
+    wanted: acceptedContentOf(match.value, request.headers.get('accept')),
     carried: match.value,
     response: opening === null ? streamedResponseOf(matched, request) : null,
     describeCall: () => describeRoute(matched),
@@ -107,7 +112,11 @@ function streamedResponseOf(
 ): StreamedResponse | null {
   const { match, module } = matched;
   const { responseBytes, stream } = match.value;
-  if (responseBytes !== null) return { maxBytes: responseBytes.maxBytes, holdBytes: 0 };
+  if (responseBytes !== null && mayBeBytes(matched, request)) {
+    const { maxBytes, besideJson } = responseBytes;
+    const { response_bytes } = module.descriptor.limits;
+    return { maxBytes: besideJson ? Math.max(maxBytes, response_bytes) : maxBytes, holdBytes: 0 };
+  }
   if (stream === null) {
     const holdBytes = holdBytesOf(matched, request);
     if (holdBytes === null) return null;
@@ -118,9 +127,10 @@ function streamedResponseOf(
 }
 
 /** A provider that receives HEAD reports the length of its response. */
-function chooseHeadMethod({ module, match }: MatchedRoute): Method | 'HEAD' {
-  const { method, responseBytes } = match.value;
-  const passesHeads = responseBytes !== null || module.descriptor.responses.mode === 'raw';
+function chooseHeadMethod(matched: MatchedRoute, request: CallerRequest): Method | 'HEAD' {
+  const { module, match } = matched;
+  const { method } = match.value;
+  const passesHeads = mayBeBytes(matched, request) || module.descriptor.responses.mode === 'raw';
   return passesHeads && module.client.streams ? 'HEAD' : method;
 }
 

@@ -239,6 +239,14 @@ describe('an imported OpenAPI document', () => {
     });
   });
 
+  it('carries other media types of a response beside JSON', () => {
+    const types = ['application/json', 'text/csv; charset=utf-8', 'x'];
+    const content = Object.fromEntries(types.map((type) => [type, {}]));
+    const { route, listed } = convertOne({ responses: { 200: { content } } });
+    expect(route?.operation).to.deep.equal({ response_types: ['text/csv'] });
+    expect(listed).to.deep.equal(['GET /items: response as x: it cannot stand beside JSON']);
+  });
+
   it('streams events where a response has no JSON', () => {
     const answer = (...types: string[]) =>
       convertOne({

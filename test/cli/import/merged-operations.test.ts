@@ -111,16 +111,20 @@ describe('imported operations whose paths have the same shape', () => {
     ]);
   });
 
-  it('accept the other types of each beside JSON', () => {
-    const body = (type: string) => ({
-      requestBody: { required: true, content: { 'application/json': {}, [type]: {} } },
-    });
+  it('carry the other types of each beside JSON', () => {
+    const body = (type: string) => {
+      const content = { 'application/json': {}, [type]: {} };
+      return { requestBody: { required: true, content }, responses: { 200: { content } } };
+    };
     const { routes } = convertAll({
       '/{a}': { post: body('text/csv') },
       '/{b}': { post: body('image/png') },
     });
     expect(routes.map(({ operation }) => operation)).to.deep.equal([
-      { body_types: ['text/csv', 'image/png'] },
+      {
+        body_types: ['text/csv', 'image/png'],
+        response_types: ['text/csv', 'image/png'],
+      },
     ]);
   });
 
