@@ -165,7 +165,7 @@ export interface RouteOperation {
 }
 
 /** A Parameter Object of OpenAPI 3.1, without references to others. */
-export interface RouteParameter {
+export interface RouteParameter extends ParameterValue {
   /** Of a query parameter: no name in `query_schema`, and none of the path. */
   readonly name: string;
   /** A header is shown where the provider gets it. */
@@ -184,12 +184,20 @@ export interface RouteParameter {
   readonly style?: 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'simple';
   /** Whether members are parameters of their own. Default true for `form`. */
   readonly explode?: boolean;
-  /** The value. It follows the rules of other schemas. */
-  readonly schema?: JsonSchema;
   /** The value as one media type, instead of `schema`. */
-  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+  readonly content?: Readonly<Record<string, ParameterValue>>;
+}
+
+/** What OpenAPI says of the value of a parameter. */
+export interface ParameterValue {
+  /** It follows the rules of other schemas. */
+  readonly schema?: JsonSchema;
   /** A value. */
   readonly example?: unknown;
+  /** Values by name, instead of `example`. */
+  readonly examples?: Readonly<
+    Record<string, { readonly summary?: string; readonly value: unknown }>
+  >;
 }
 
 /** The cache of a route. */

@@ -117,10 +117,13 @@ function validateForm(parameter: RouteParameter, place: Path): Violation[] {
   );
   const isStyled = style !== undefined && !STYLES[location].includes(style);
   const isDouble = content !== undefined && schema !== undefined;
+  const { example, examples } = parameter;
+  const hasBoth = example !== undefined && examples !== undefined;
   return [
     ...ofQuery.map((member) => violate(member, 'must be absent: only a query has it')),
     ...(isStyled ? [violate('style', `must be one of ${STYLES[location].join(', ')}`)] : []),
     ...(isDouble ? [violate('content', 'must not stand beside schema')] : []),
+    ...(hasBoth ? [violate('examples', 'must not stand beside example')] : []),
   ];
 }
 

@@ -18,9 +18,19 @@ const schema = optionally(
   { description: 'JSON Schema of the value.' },
 );
 
+const example = optionally(any(), { description: 'A value.' });
+
+const examples = optionally(
+  record(nonEmptyText(), object({ summary: text('One line.'), value: any() })),
+  { type: 'object', description: 'Values by name, instead of example.' },
+);
+
 const content = described(
   refine(
-    record(matching('a media type such as application/json', MEDIA_TYPE_RANGE), object({ schema })),
+    record(
+      matching('a media type such as application/json', MEDIA_TYPE_RANGE),
+      object({ schema, example, examples }),
+    ),
     'a mapping with one media type',
     (types) => Object.keys(types).length === 1,
   ),
@@ -53,7 +63,8 @@ const parameter = named(
       content: optionally(content, {
         description: 'The value as one media type, instead of schema.',
       }),
-      example: optionally(any(), { description: 'A value.' }),
+      example,
+      examples,
     }),
     { description: 'An OpenAPI parameter that is shown and not checked.' },
   ),

@@ -1,4 +1,9 @@
-import type { JsonSchema, RouteExample, RouteParameter } from '../contract/index.js';
+import type {
+  JsonSchema,
+  ParameterValue,
+  RouteExample,
+  RouteParameter,
+} from '../contract/index.js';
 import { listParameters, writeTemplate } from '../lib/routing/route-template.js';
 import type { ByteRules } from '../manifest/byte-rules.js';
 import type { StreamRules } from '../manifest/stream-rules.js';
@@ -121,12 +126,18 @@ function writeParameter(
   { schema, content, ...others }: RouteParameter,
   schemas: (schema: DataSchema, part: string) => string,
 ): string {
-  const write = (one: DataSchema) => `"schema":${schemas(one, 'parameter')}`;
+  const write = ({ schema: one, ...values }: ParameterValue) =>
+    [...listMembers(values), `"schema":${schemas(one, 'parameter')}`].join(',');
   const media = Object.entries(content ?? {}).map(
-    ([type, value]) => `${jsonText(type)}:{${write(value.schema)}}`,
+    ([type, value]) => `${jsonText(type)}:{${write(value)}}`,
   );
-  const form = media.length === 0 ? write(schema) : `"content":{${media.join(',')}}`;
-  return `${jsonText(others).slice(0, -1)},${form}}`;
+  if (media.length === 0)
+    return `{${write({ ...others, ...(schema !== undefined && { schema }) })}}`;
+  return `{${listMembers(others).join(',')},"content":{${media.join(',')}}}`;
+}
+
+function listMembers(value: object): string[] {
+  return Object.entries(value).map(([name, member]) => `${jsonText(name)}:${jsonText(member)}`);
 }
 
 function writeBody(

@@ -11,6 +11,7 @@ const FILTER = {
   in: 'query',
   style: 'deepObject',
   description: 'What to list.',
+  examples: { all: { value: {} } },
   schema: { $ref: 'manifest:schemas/Filter' },
 };
 const RANGE = {
@@ -23,7 +24,12 @@ const RANGE = {
     $defs: { day: { type: 'string', format: 'date' } },
   },
 };
-const SORT = { name: 'sort', in: 'query', content: { 'application/json': { schema: true } } };
+const EXAMPLES = { newest: { summary: 'By age', value: [{ by: 'age' }] } };
+const SORT = {
+  name: 'sort',
+  in: 'query',
+  content: { 'application/json': { schema: true, examples: EXAMPLES } },
+};
 const IDS = { name: 'ids', in: 'query', explode: false, schema: { type: 'array', items: {} } };
 const header = (name: string) => ({ name, in: 'header', schema: { type: 'string' } });
 const HEADERS = ['Prefer', 'X-Tenant', 'X-Other', 'If-None-Match'].map(header);
@@ -89,7 +95,10 @@ describe('the unchecked parameters of a route', () => {
         ...FILTER,
         schema: { $ref: '#/components/schemas/shop.Filter' },
       });
-      expect(sort).to.deep.equal({ ...SORT, content: { 'application/json': { schema: {} } } });
+      expect(sort).to.deep.equal({
+        ...SORT,
+        content: { 'application/json': { schema: {}, examples: EXAMPLES } },
+      });
       expect(components.schemas).to.include.keys('shop.Filter', 'shop.items.parameter.day');
     }
   });

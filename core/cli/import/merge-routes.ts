@@ -42,7 +42,7 @@ function mergeOperations(first: DraftRoute, second: DraftRoute): DraftOperation 
   const encoded = new Set([...(a.encoded ?? []), ...renamed]);
   const path = mergePaths(first, second);
   const query = mergeQueries(a.query_schema, b.query_schema);
-  const parameters = mergeParameters(a, b, asObject(query?.['properties']));
+  const parameters = mergeParameters(a, b);
   const examples = mergeExamples(a, b);
   return {
     ...(a.operation_id !== undefined && { operation_id: a.operation_id }),
@@ -187,18 +187,17 @@ function mergeQueries(a: JsonObject = {}, b: JsonObject = {}): JsonObject | unde
   };
 }
 
-/** Those of both, without the names that the query schema has: none of them is checked. */
-function mergeParameters(a: DraftOperation, b: DraftOperation, query: JsonObject) {
+/** Those of either. A name that the query schema has is rejected later, with a line. */
+function mergeParameters(a: DraftOperation, b: DraftOperation): RouteParameter[] {
   const keyOf = ({ in: place, name }: RouteParameter) =>
     `${place} ${place === 'header' ? name.toLowerCase() : name}`;
   const lists = [a.parameters ?? [], b.parameters ?? []].map((list) => {
     return new Map(list.map((parameter) => [keyOf(parameter), parameter]));
   });
   const all = new Map(lists.toReversed().flatMap((list) => [...list]));
-  return [...all].flatMap(([key, { required, ...others }]): RouteParameter[] => {
-    if (others.in === 'query' && Object.hasOwn(query, others.name)) return [];
+  return [...all].map(([key, { required, ...others }]) => {
     const isRequired = lists.every((list) => list.get(key)?.required === true);
-    return [{ ...others, ...(isRequired && { required: true }) }];
+    return { ...others, ...(isRequired && { required: true }) };
   });
 }
 
