@@ -1,13 +1,11 @@
 import {
   type ApiDocument,
   type ApiOperation,
-  asList,
   asObject,
   asText,
   type JsonObject,
-  readExamples,
-  readMedia,
 } from './api-document.js';
+import { type BodyField, createBodyField } from './body-field.js';
 import { create, createField } from './dom.js';
 import { parseJson } from './json-text.js';
 import { showResponse } from './response-view.js';
@@ -17,7 +15,7 @@ export interface ApiRequest {
   /** Path and query, as on a request line. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: Blob | string | null;
   readonly signal?: AbortSignal;
 }
 
@@ -42,22 +40,14 @@ export function createTryIt(
   send: SendRequest,
 ): HTMLFormElement {
   const inputs = createInputs(api, entry);
-  const body = createBody(api, entry);
+  const body = createBodyField(api, entry);
   const output = create('div', { class: 'response', role: 'status' });
   const button = create('button', { type: 'submit' }, 'Send');
   const stop = create('button', { type: 'button', disabled: true }, 'Stop');
   const fields = inputs.map(({ control, place, name }) =>
     createField(`${name} (${place})`, control),
   );
-  const form = create(
-    'form',
-    { class: 'try-it' },
-    ...fields,
-    ...(body === null ? [] : [createField('Body', body)]),
-    button,
-    stop,
-    output,
-  );
+  const form = create('form', { class: 'try-it' }, ...fields, ...body.fields, button, stop, output);
   const success = readSuccess(api, entry);
   const shown = {
     hasLines: success['x-modgate-stream'] === 'ndjson',
@@ -146,21 +136,11 @@ function createInputs(api: ApiDocument, { parameters }: ApiOperation): Input[] {
   });
 }
 
-function createBody(api: ApiDocument, { operation }: ApiOperation): HTMLTextAreaElement | null {
-  if (operation['requestBody'] === undefined) return null;
-  const media = readMedia(api.follow(operation['requestBody']));
-  const [first] = readExamples(api, media);
-  const value = first === undefined ? createSample(api, media['schema']) : first[1];
-  const area = create('textarea', { rows: '8', spellcheck: 'false', autocomplete: 'off' });
-  area.value = JSON.stringify(value, null, 2) ?? '';
-  return area;
-}
-
 /** @throws Error for an invalid path. */
 function createRequest(
   { method, path }: ApiOperation,
   inputs: readonly Input[],
-  body: HTMLTextAreaElement | null,
+  body: BodyField,
   accept: string,
 ): ApiRequest {
   let target = path;
@@ -175,13 +155,13 @@ function createRequest(
     }
     if (place === 'header') headers[name.toLowerCase()] = value;
   }
-  const text = body === null || body.value.trim() === '' ? null : body.value;
-  if (text !== null) headers['content-type'] = 'application/json';
+  const content = body.read();
+  if (content !== null && body.type() !== '') headers['content-type'] = body.type();
   return {
     method,
     target: query.length === 0 ? target : `${target}?${query.join('&')}`,
     headers,
-    body: text,
+    body: content,
   };
 }
 
@@ -192,37 +172,4 @@ function encodeSegments(value: string, isRest: boolean): string {
     throw new Error('a path parameter must have no empty segment, . or ..');
   }
   return segments.map(encodeURIComponent).join('/');
-}
-
-/**
- * Creates an initial value: the required members of an object, with the example or default of each.
- */
-function createSample(api: ApiDocument, schema: unknown, depth = 0): unknown {
-  const followed = api.follow(schema);
-  const { type, enum: values, examples, default: value } = followed;
-  const [example = value] = asList(examples);
-  if (example !== undefined) return example;
-  if ('const' in followed) return followed['const'];
-  if (Array.isArray(values)) return values[0];
-  const [alternative] = [...asList(followed['anyOf']), ...asList(followed['oneOf'])];
-  if (alternative !== undefined && depth < 5) return createSample(api, alternative, depth + 1);
-  switch (Array.isArray(type) ? type[0] : type) {
-    case 'string':
-      return '';
-    case 'integer':
-    case 'number':
-      return 0;
-    case 'boolean':
-      return false;
-    case 'null':
-      return null;
-    case 'array':
-      return [];
-  }
-  const properties = asObject(followed['properties']);
-  const names = asList(followed['required']).filter((name) => typeof name === 'string');
-  if (depth >= 5) return {};
-  return Object.fromEntries(
-    names.map((name) => [name, createSample(api, properties[name], depth + 1)]),
-  );
 }

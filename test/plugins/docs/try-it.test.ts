@@ -21,6 +21,8 @@ const ROUTES = [
   route('GET', '/lines', { stream: 'ndjson' }),
   route('POST', '/chat', { stream: 'sse', stream_optional: true }),
   route('GET', '/files/{name}', { response: 'bytes' }),
+  route('POST', '/images', { body: 'bytes', body_types: ['image/*', 'application/pdf'] }),
+  route('POST', '/orders', { body_types: ['text/csv'], input_schema: { type: 'object' } }),
 ];
 
 const PNG = Buffer.from(
@@ -187,5 +189,63 @@ describe('try it of the docs page', () => {
       const hasText = (await shown.innerText()).includes(MARKUP);
       expect(hasText, type).to.equal(type === 'text/html');
     }
+  });
+
+  const receiveBodies = () => {
+    const bodies: [type: string | undefined, body: Buffer][] = [];
+    setup.answer(async (request, response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece as Buffer);
+      bodies.push([request.headers['content-type'], Buffer.concat(pieces)]);
+      response.setHeader('content-type', 'application/json');
+      response.end('{}');
+    });
+    return bodies;
+  };
+  const sendFile = async (operation: Locator, name: string, mimeType: string, buffer: Buffer) => {
+    await operation.getByLabel('File').setInputFiles({ name, mimeType, buffer });
+    await press(operation, 'Send');
+    await operation
+      .locator('.response')
+      .getByText(/^200 in/)
+      .waitFor();
+    // The next response replaces this one.
+    await operation.locator('.response').evaluate('(one) => one.replaceChildren()');
+  };
+
+  it('uploads a file as it is, with its own type or one of the route', async () => {
+    const bodies = receiveBodies();
+    const operation = await open('/images');
+    const type = operation.getByLabel('Content type');
+    expect(await type.inputValue()).to.equal('application/pdf');
+    await operation.getByText('image/*, application/pdf', { exact: true }).waitFor();
+    const bytes = Buffer.alloc(300_000, PNG);
+    await sendFile(operation, 'a.png', 'image/png', bytes);
+    await sendFile(operation, 'a.bin', '', Buffer.from('%PDF'));
+    expect(bodies).to.deep.equal([
+      ['image/png', bytes],
+      ['application/pdf', Buffer.from('%PDF')],
+    ]);
+    await type.fill('text/html');
+    await press(operation, 'Send');
+    await operation.locator('.response').getByText(/^400 /).waitFor();
+    expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+  });
+
+  it('sends a text or a file where a route takes JSON and other types', async () => {
+    const bodies = receiveBodies();
+    const operation = await open('/orders');
+    await operation.getByLabel('Body').fill('{"tea":1}');
+    await press(operation, 'Send');
+    await operation
+      .locator('.response')
+      .getByText(/^200 in/)
+      .waitFor();
+    await operation.locator('.response').evaluate('(one) => one.replaceChildren()');
+    await sendFile(operation, 'a.csv', 'text/csv', Buffer.from('tea,1'));
+    expect(bodies).to.deep.equal([
+      ['application/json', Buffer.from('{"tea":1}')],
+      ['text/csv', Buffer.from('tea,1')],
+    ]);
   });
 });

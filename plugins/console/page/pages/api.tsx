@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiRequest } from '../../../docs/page/try-it.js';
 import { API } from '../../paths.js';
 import { modules, modulesProblem } from '../live.js';
 import { query, setQuery } from '../location.js';
@@ -59,20 +60,14 @@ function pathOf(module: string): string {
   return module === ALL ? '/openapi.json' : `/openapi.json?${new URLSearchParams({ module })}`;
 }
 
-interface ApiRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-}
-
 /** Sends the request as the session's actor. */
-function send({ method, target, headers, body }: ApiRequest): Promise<Response> {
+function send({ method, target, headers, body, signal }: ApiRequest): Promise<Response> {
   return fetch(API + target, {
     method,
     headers: { ...headers },
     cache: 'no-store',
     redirect: 'error',
     ...(body !== null && { body }),
+    ...(signal !== undefined && { signal }),
   });
 }
