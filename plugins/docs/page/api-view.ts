@@ -1,7 +1,7 @@
 import { ApiDocument, type ApiOperation, asText } from './api-document.js';
 import { create, createDetails, createField } from './dom.js';
 import { createOperationView } from './operation-view.js';
-import type { SendRequest } from './try-it.js';
+import type { Caller } from './try-it.js';
 
 /**
  * The maximum number of displayed routes of one module; the filter finds the others. With thousands
@@ -10,7 +10,7 @@ import type { SendRequest } from './try-it.js';
 const MAX_SHOWN = 200;
 
 /** Shows an OpenAPI document of a host: a filter, and one section per module that opens on demand. */
-export function createApiView(root: unknown, send: SendRequest): HTMLElement {
+export function createApiView(root: unknown, caller: Caller): HTMLElement {
   const api = new ApiDocument(root);
   const modules = [...api.listModules()];
   const filter = create('input', { type: 'search', autocomplete: 'off' });
@@ -27,7 +27,9 @@ export function createApiView(root: unknown, send: SendRequest): HTMLElement {
     // A short document is opened at once.
     const isShort = routes <= 40;
     list.replaceChildren(
-      ...visibleModules.map(([name, matching]) => createModule(api, name, matching, send, isShort)),
+      ...visibleModules.map(([name, matching]) =>
+        createModule(api, name, matching, caller, isShort),
+      ),
     );
   };
   filter.addEventListener('input', show);
@@ -54,12 +56,12 @@ function createModule(
   api: ApiDocument,
   name: string,
   operations: readonly ApiOperation[],
-  send: SendRequest,
+  caller: Caller,
   isOpen: boolean,
 ): HTMLElement {
   const details = createDetails(
     [create('h2', {}, name), ` ${plural(operations.length, 'route')}`],
-    () => createOperations(api, operations, send),
+    () => createOperations(api, operations, caller),
     { class: 'module', 'data-module': name },
   );
   details.open = isOpen;
@@ -69,10 +71,10 @@ function createModule(
 function createOperations(
   api: ApiDocument,
   operations: readonly ApiOperation[],
-  send: SendRequest,
+  caller: Caller,
 ): HTMLElement[] {
   const visibleOperations = operations.slice(0, MAX_SHOWN);
-  const views = visibleOperations.map((entry) => createOperationView(api, entry, send));
+  const views = visibleOperations.map((entry) => createOperationView(api, entry, caller));
   const rest = operations.length - visibleOperations.length;
   if (rest === 0) return views;
   return [...views, create('p', {}, `and ${plural(rest, 'route')} more: use the filter`)];

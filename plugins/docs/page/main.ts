@@ -48,7 +48,7 @@ async function load(isCallableOnly: boolean): Promise<void> {
     const response = await send({ method: 'GET', target, headers, body: null });
     const body: unknown = await response.json();
     if (response.status !== 200) throw new Error(asText(asObject(body)['detail']));
-    view.replaceChildren(createApiView(body, send));
+    view.replaceChildren(createApiView(body, { send, connect }));
     status.textContent = '';
   } catch (error) {
     status.textContent = `the routes could not be loaded: ${(error as Error).message}`;
@@ -69,6 +69,14 @@ function send({ method, target, headers, body, signal }: ApiRequest): Promise<Re
     ...(body !== null && { body }),
     ...(signal !== undefined && { signal }),
   });
+}
+
+/** Browsers send no headers here: the token is a subprotocol. */
+function connect(target: string): WebSocket {
+  const url = new URL(target, location.href);
+  url.protocol = url.protocol.replace('http', 'ws');
+  const encoded = btoa(token).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return new WebSocket(url, ['modgate.v1', `modgate.bearer.${encoded}`]);
 }
 
 document.querySelector('main')?.append(create('h1', {}, 'API'), createTokenForm(), status, view);

@@ -10,7 +10,7 @@ import {
 } from './api-document.js';
 import { create, createDetails, createParagraphs } from './dom.js';
 import { formatJson } from './json-text.js';
-import { createTryIt, type SendRequest } from './try-it.js';
+import { type Caller, createTryIt } from './try-it.js';
 
 const ALTERNATIVES = [
   ['allOf', 'all of:'],
@@ -38,7 +38,7 @@ const RULES = [
 export function createOperationView(
   api: ApiDocument,
   entry: ApiOperation,
-  send: SendRequest,
+  caller: Caller,
 ): HTMLElement {
   const { method, path, operation } = entry;
   const isDeprecated = operation['deprecated'] === true;
@@ -51,12 +51,12 @@ export function createOperationView(
       isDeprecated ? create('span', { class: 'deprecated' }, ' deprecated') : null,
       summary === '' ? null : create('span', { class: 'summary' }, ` ${summary}`),
     ],
-    () => createContent(api, entry, send),
+    () => createContent(api, entry, caller),
     { class: 'operation' },
   );
 }
 
-function createContent(api: ApiDocument, entry: ApiOperation, send: SendRequest): HTMLElement[] {
+function createContent(api: ApiDocument, entry: ApiOperation, caller: Caller): HTMLElement[] {
   const { operation, parameters } = entry;
   const body = api.follow(operation['requestBody']);
   const hasBody = operation['requestBody'] !== undefined;
@@ -68,7 +68,7 @@ function createContent(api: ApiDocument, entry: ApiOperation, send: SendRequest)
     title('Responses'),
     ...createResponses(api, operation),
     title('Try it'),
-    createTryIt(api, entry, send),
+    createTryIt(api, entry, caller),
   ];
 }
 

@@ -7,6 +7,7 @@ import { ROOT } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
 import { beginEvents } from '../../support/http/use-streams.js';
+import { acceptMessages } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const route = (method: string, path: string, operation: object) => ({
@@ -23,6 +24,7 @@ const ROUTES = [
   route('GET', '/files/{name}', { response: 'bytes' }),
   route('POST', '/images', { body: 'bytes', body_types: ['image/*', 'application/pdf'] }),
   route('POST', '/orders', { body_types: ['text/csv'], input_schema: { type: 'object' } }),
+  route('GET', '/rooms/{room}', { stream: 'websocket' }),
 ];
 
 const PNG = Buffer.from(
@@ -45,10 +47,10 @@ describe('try it of the docs page', () => {
   let watched: WatchedPage;
   let page: Page;
 
-  const open = async (path: string): Promise<Locator> => {
+  const open = async (path: string, token = ROOT): Promise<Locator> => {
     watched = await browser.open(`${setup.host.url}/docs`);
     page = watched.page;
-    await page.getByLabel('Token').fill(ROOT);
+    await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Show' }).click();
     await page.locator('.operation > summary', { hasText: path }).click();
     return page.locator('.operation[open]');
@@ -247,5 +249,51 @@ describe('try it of the docs page', () => {
       ['application/json', Buffer.from('{"tea":1}')],
       ['text/csv', Buffer.from('tea,1')],
     ]);
+  });
+
+  it('opens a WebSocket with the token, sends lines and shows the frames of both ends', async () => {
+    const operation = await open('/rooms/{room}');
+    let protocols: string | undefined;
+    let target: string | undefined;
+    setup.provider.onUpgrade((request, connection, head) => {
+      protocols = request.headers['sec-websocket-protocol'];
+      target = request.url;
+      acceptMessages(request, connection, head, (peer, data) => {
+        if (String(data) === 'end') peer.close(4001, 'enough');
+        else peer.send(String(data) === 'bytes' ? PNG : `you said ${String(data)}`);
+      });
+    });
+    const say = async (text: string) => {
+      await operation.getByLabel('Message').fill(text);
+      await press(operation, 'Send');
+    };
+    const received = operation.getByRole('region', { name: 'Received' });
+    await operation.getByLabel('room (path)').fill('a b');
+    await press(operation, 'Connect');
+    await operation.getByText('0 parts, open').waitFor();
+    await say('<b>hi</b>');
+    await received.getByText('received: you said <b>hi</b>').waitFor();
+    expect(await received.innerText()).to.match(/^sent: <b>hi<\/b>\n/);
+    await say('bytes');
+    await received.getByText(`received: ${PNG.length} bytes`).waitFor();
+    expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+    await press(operation, 'Close');
+    await operation.getByText('4 parts, closed: 1000').waitFor();
+    expect(await operation.getByRole('button', { name: 'Send' }).isDisabled()).to.equal(true);
+    await press(operation, 'Connect');
+    await operation.getByText('0 parts, open').waitFor();
+    await say('end');
+    await operation.getByText('1 part, closed: 4001 enough').waitFor();
+    expect([target, protocols]).to.deep.equal(['/rooms/a%20b', undefined]);
+  });
+
+  it('says where to look when a WebSocket does not open', async () => {
+    const operation = await open('/rooms/{room}', 'dev-service:ann');
+    await operation.getByLabel('room (path)').fill('a');
+    await press(operation, 'Connect');
+    await operation.getByText('0 parts, closed: 1006 see modgate calls').waitFor();
+    await operation.getByLabel('room (path)').fill('..');
+    await press(operation, 'Connect');
+    await operation.getByText('not connected: a path parameter must have').waitFor();
   });
 });

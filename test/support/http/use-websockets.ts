@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { acceptKey } from '../../../core/lib/websocket/handshake.js';
 import { ROOT } from './call.js';
 import { describeModule } from './modules.js';
@@ -77,11 +77,23 @@ export function writeAccepted(request: IncomingMessage, lines: readonly string[]
 
 const server = new WebSocketServer({ noServer: true, maxPayload: 1 << 30 });
 
-/** Accepts each handshake, and sends back each message. */
-export const echoMessages: Upgrade = (request, connection, head) => {
+/** Accepts a handshake, and calls back for each message. */
+export function acceptMessages(
+  ...[request, connection, head, take]: [
+    ...Parameters<Upgrade>,
+    (peer: WebSocket, data: RawData, isBinary: boolean) => void,
+  ]
+): void {
   server.handleUpgrade(request, connection, head, (peer) => {
     peer.on('error', () => {});
-    peer.on('message', (data, isBinary) => peer.send(data, { binary: isBinary }));
+    peer.on('message', (data, isBinary) => take(peer, data, isBinary));
+  });
+}
+
+/** Accepts each handshake, and sends back each message. */
+export const echoMessages: Upgrade = (request, connection, head) => {
+  acceptMessages(request, connection, head, (peer, data, isBinary) => {
+    peer.send(data, { binary: isBinary });
   });
 };
 

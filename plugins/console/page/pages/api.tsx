@@ -26,7 +26,7 @@ export function ApiPage() {
   useEffect(() => {
     if (data === undefined) return;
     import('../../../docs/page/api-view.js').then(
-      ({ createApiView }) => place.current?.replaceChildren(createApiView(data, send)),
+      ({ createApiView }) => place.current?.replaceChildren(createApiView(data, { send })),
       (error: unknown) => setFailure(String(error)),
     );
   }, [data]);
