@@ -142,7 +142,7 @@ describe('messages of agents of 1 MiB', function () {
       return parseRpc((await send(createCall('unknown', text), AGENT)).body).error;
     };
     // Beside these are the message with four members, the name, the arguments and the list.
-    expect(await respond(19_992)).to.include({ message: 'Unknown tool: unknown' });
+    expect((await respond(19_992))?.message).to.match(/^Unknown tool: unknown/);
     const error = await respond(19_993);
     expect(error).to.include({ code: -32_602 });
     expect(error?.message).to.include('20000');
