@@ -57,10 +57,10 @@ export class ConfigDelivery {
 
   /** Ignores a configuration that is being delivered or was accepted last. */
   push(configuration: Configuration): void {
-    if (
-      this.#wanted === null ? this.#isAccepted(configuration) : isSame(this.#wanted, configuration)
-    )
-      return;
+    const wanted = this.#wanted;
+    const isKnown =
+      wanted === null ? this.#isAccepted(configuration) : isSame(wanted, configuration);
+    if (isKnown) return;
     this.#wanted = configuration;
     this.#wake?.();
     // Never rejects.

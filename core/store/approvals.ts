@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Actor } from '../contract/index.js';
 import { appendAuditRow } from './audit-log.js';
 import type { AuditDraft } from './audit-row.js';
-import type { UseDatabase } from './database.js';
+import type { OpenedDatabase, UseDatabase } from './database.js';
 import { lockSurface } from './surface-records.js';
 import { type Column, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
 
@@ -94,10 +94,7 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
      */
     request: (draft: ApprovalDraft, audit: ApprovalAudit): Promise<RequestResult> =>
       use(async (database) => {
-        const digest = await database.digest({
-          json: JSON.stringify(draft.binding),
-          sensitive: false,
-        });
+        const digest = await digestText(database, draft.binding);
         return database.transact(async (trx) => {
           const result = await requestIn(trx, draft, readTime(), readTime(APPROVAL_MS));
           if (result.outcome !== 'added') return result;
@@ -119,10 +116,7 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
         const stored = await find(database.query, id, readTime());
         if (stored === null) return { outcome: 'unknown' };
         const audited = decision.decision === 'approve' ? stored.binding : decision.reason;
-        const digest =
-          audited === null
-            ? null
-            : await database.digest({ json: JSON.stringify(audited), sensitive: false });
+        const digest = await digestText(database, audited);
         return database.transact(async (trx) => {
           const approval = await decideIn(trx, id, decision, actor, readTime());
           if (approval === null) return { outcome: 'conflict' };
@@ -153,6 +147,10 @@ async function find(
     .where('expires_at', '>', time)
     .executeTakeFirst();
   return row ?? null;
+}
+
+function digestText({ digest }: Pick<OpenedDatabase, 'digest'>, text: string | null) {
+  return digest(text === null ? null : { json: JSON.stringify(text), sensitive: false });
 }
 
 async function findPrevious(

@@ -8,13 +8,13 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { QueueFull, Semaphore } from '../../core/contract/semaphore.js';
+import { renewalOf } from '../shared/renewal-time.js';
 import type { IssuedToken } from './tokens/token-endpoint.js';
 import { createTokenFailure, TokenRejected } from './tokens/token-failure.js';
 import {
   type AccessToken,
   DROP_INTERVAL_MS,
   extendPause,
-  renewalOf,
   type TokenPause,
   type Tokens,
 } from './tokens/token-source.js';

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SurfaceError } from '../../../core/contract/index.js';
+import { renewalOf } from '../../shared/renewal-time.js';
 import {
   decryptRefreshToken,
   encryptRefreshToken,
@@ -15,8 +16,6 @@ const MAX_WAIT_MS = 5000;
 const POLL_MS = 100;
 /** An issuer has 5 s for each of its metadata, the token and its keys. */
 const CLAIM_MS = 20_000;
-/** How long before its expiry the token is renewed, or after half its lifetime. */
-const MARGIN_MS = 30_000;
 const MS_PER_SECOND = 1000;
 
 /** The tokens of an issuer. */
@@ -147,7 +146,7 @@ export function createRenewal(
     issuer,
     token: encryptRefreshToken(refreshToken, cookie),
     expiresAt: end,
-    dueAt: end - Math.min(MARGIN_MS, Math.max(0, Math.floor((end - now) / 2))),
+    dueAt: Math.ceil(renewalOf(end, Math.max(0, end - now))),
     claimedUntil: 0,
   };
 }

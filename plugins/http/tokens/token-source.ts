@@ -1,11 +1,7 @@
 import type { Cancellation, Log, ProviderFailure, Secret } from '../../../core/contract/index.js';
+import { renewalOf } from '../../shared/renewal-time.js';
 import type { IssuedToken } from './token-endpoint.js';
 
-/**
- * How long before its expiry a token is renewed, or after half its lifetime if that is later.
- * Milliseconds.
- */
-const RENEW_AHEAD_MS = 30_000;
 /** The minimum time between two tokens that the provider rejected. Milliseconds. */
 export const DROP_INTERVAL_MS = 10_000;
 /** The pause after a failed request; it doubles up to the maximum. Milliseconds. */
@@ -28,11 +24,6 @@ export function extendPause(
 ): TokenPause {
   const pauseMs = Math.min(MAX_PAUSE_MS, 2 * (last?.pauseMs ?? FIRST_PAUSE_MS / 2));
   return { error, until: now + pauseMs, pauseMs };
-}
-
-/** Returns the time at which a token is renewed. */
-export function renewalOf(expiresAt: number, lifetimeMs: number): number {
-  return expiresAt - Math.min(RENEW_AHEAD_MS, lifetimeMs / 2);
 }
 
 export interface AccessToken {
