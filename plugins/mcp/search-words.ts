@@ -38,7 +38,7 @@ export function scoreOf(weighted: SearchWords, words: readonly string[]): number
   return score;
 }
 
-/** Whether one of two words is the beginning of the other: `parcel` and `parcels`. */
+/** Whether one word is a prefix of the other, such as `parcel` of `parcels`. */
 function isSame(a: string, b: string): boolean {
   if (a === b) return true;
   return Math.min(a.length, b.length) >= MIN_STEM && (a.startsWith(b) || b.startsWith(a));

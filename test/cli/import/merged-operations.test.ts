@@ -64,7 +64,7 @@ describe('imported operations whose paths have the same shape', () => {
     });
   });
 
-  it('share a route where a query or a fragment tells their paths apart', () => {
+  it('share a route if their paths differ only in a query or a fragment', () => {
     const { routes, lines } = convertAll({
       '/a': { get: { responses: OK } },
       '/a?beta=true': { get: { responses: OK } },

@@ -83,16 +83,16 @@ describe('an error', () => {
     expect(errors).to.deep.equal([{ field: 'body', reason: 'DELETE accepts no body' }]);
     expect(next_actions).to.deep.equal(['send the request without a body']);
     const encoded = { ...extra, headers: [JSON_TYPE, ['content-encoding', 'gzip']] };
-    const told = await read('POST', '/items', 'dev-service:w:shop.write', encoded);
-    expect(told.next_actions).to.deep.equal(['send the body without content-encoding']);
+    const problem = await read('POST', '/items', 'dev-service:w:shop.write', encoded);
+    expect(problem.next_actions).to.deep.equal(['send the body without content-encoding']);
   });
 
   it('names the methods of the path to a caller who may call one of them', async () => {
     const named = [{ field: 'method', reason: 'expected GET or POST or DELETE' }];
     for (const method of ['PUT', 'OPTIONS', 'PROPFIND']) {
-      const told = await read(method, '/items', READER, { headers: [['content-length', '0']] });
-      expect(told.errors, method).to.deep.equal(named);
-      expect(told.next_actions).to.deep.equal(['use GET or POST or DELETE']);
+      const problem = await read(method, '/items', READER, { headers: [['content-length', '0']] });
+      expect(problem.errors, method).to.deep.equal(named);
+      expect(problem.next_actions).to.deep.equal(['use GET or POST or DELETE']);
     }
     for (const [path, as] of [
       ['/items', STRANGER],
