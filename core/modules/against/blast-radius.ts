@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BodyRule, Manifest, ManifestRoute, RouteOperation } from '../../contract/index.js';
 import { formatMount } from '../../descriptor/sections/mount.js';
 import { FURTHER_PROVIDERS } from '../../descriptor/sections.js';
@@ -9,11 +10,21 @@ import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listPermittedParts } from '../../manifest/list-opened.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
+import { listUncheckedBytes } from './list-unchecked-bytes.js';
 import type { AccessFacts, CheckedModule, ResponseFacts } from './local-module.js';
+import type { OpenedPart } from './opened-part.js';
 import { SchemaPairs, TooManyPairs } from './schema-pairs.js';
 
-/** A route for clients. */
-export interface RouteFacts {
+/** Members of an operation that decide what a call may carry, or who may repeat or approve it. */
+const CALL_RULES = [
+  ...(['body_types', 'body_max_bytes'] as const),
+  ...(['response', 'response_types', 'response_max_bytes'] as const),
+  ...(['stream', 'stream_types', 'stream_optional'] as const),
+  ...(['encoded', 'idempotency', 'danger_level'] as const),
+] satisfies readonly (keyof RouteOperation)[];
+
+/** A route for clients, with the members of its operation that have no default value. */
+export interface RouteFacts extends Pick<RouteOperation, (typeof CALL_RULES)[number]> {
   readonly method: string;
   readonly path: string;
   readonly capability: string | null;
@@ -35,17 +46,6 @@ export interface ChangedRoute {
   readonly after: RouteFacts;
   /** Absent if no schema has changed. */
   readonly schemas?: readonly SchemaChange[];
-}
-
-/** The parts of the console bridge that a permission opens. */
-export interface OpenedPart {
-  readonly permission: string;
-  /**
-   * `entity contacts`, `action sync`, `configuration (read)`; `GET /contacts` for `anonymous`
-   * callers; for `mount` the paths of another module that it covers; for `address` a range of
-   * clients, or `every address`; for a section of the descriptor an origin that calls go to as well.
-   */
-  readonly opens: string;
 }
 
 /** A mount that a module gains or loses. */
@@ -229,7 +229,7 @@ async function compareManifests(
       { operation: route.operation, shared: after.schemas ?? {} },
       pairs,
     );
-    if (schemas.length === 0 && !differs(earlier.facts, route.facts)) continue;
+    if (schemas.length === 0 && isDeepStrictEqual(earlier.facts, route.facts)) continue;
     const change = { before: earlier.facts, after: route.facts };
     changed.push(schemas.length === 0 ? change : { ...change, schemas });
   }
@@ -288,7 +288,9 @@ async function listOtherParts(manifest: Compared, otherManifest: Compared): Prom
       parts.push({ permission, opens });
     }
   });
-  return parts;
+  const bytes = await listUncheckedBytes(manifest.http_routes);
+  const known = await listUncheckedBytes(otherManifest.http_routes);
+  return [...parts, ...[...bytes].flatMap(([key, part]) => (known.has(key) ? [] : [part]))];
 }
 
 /** The ranges that no known range contains. */
@@ -341,10 +343,17 @@ function describeRoute(route: ManifestRoute): RouteFacts {
     capability: capability ?? null,
     timeout_ms: operation?.timeout_ms ?? null,
     ...(body !== defaultBodyRule(route) && { body }),
+    ...Object.fromEntries(listRules(operation)),
   };
 }
 
-function differs(a: RouteFacts, b: RouteFacts): boolean {
-  const facts = ['path', 'capability', 'timeout_ms', 'body'] as const;
-  return facts.some((fact) => a[fact] !== b[fact]);
+const DEFAULTS: ReadonlySet<unknown> = new Set([undefined, false, 'none']);
+
+/** The order of a list has no meaning. */
+function listRules(operation: RouteOperation = {}): [string, unknown][] {
+  return CALL_RULES.flatMap((name): [string, unknown][] => {
+    const value = operation[name];
+    if (DEFAULTS.has(value)) return [];
+    return [[name, Array.isArray(value) ? value.toSorted() : value]];
+  });
 }

@@ -4,12 +4,12 @@ import type {
   ChangeKind,
   ModuleChange,
   MovedMount,
-  OpenedPart,
   RemovedRoute,
   RouteFacts,
 } from './blast-radius.js';
 import type { SchemaChange } from './compare-schemas.js';
 import type { ResponseFacts } from './local-module.js';
+import type { OpenedPart } from './opened-part.js';
 
 const MARKS: Readonly<Record<ChangeKind, string>> = {
   added: '+',
@@ -87,31 +87,42 @@ function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute)
   return `${number} in the last hour${note === null ? '' : ` (${note})`}`;
 }
 
+type Fact = Exclude<keyof RouteFacts, 'method'>;
+
+/** What applies to a route without this member, in the order of the text. */
+const DEFAULTS: Readonly<Record<Fact, string>> = {
+  path: 'none',
+  capability: 'none',
+  timeout_ms: "the module's",
+  body: "the method's",
+  body_types: 'none listed',
+  body_max_bytes: "the module's",
+  response: 'JSON',
+  response_types: 'none listed',
+  response_max_bytes: "the module's",
+  stream: 'none',
+  stream_types: "the form's",
+  stream_optional: 'false',
+  encoded: 'none',
+  idempotency: 'none',
+  danger_level: "the method's",
+};
+
 function formatChange({ before, after, schemas = [] }: ChangedRoute): string {
-  const changes: string[] = [];
-  if (before.path !== after.path) changes.push(`path ${before.path} -> ${after.path}`);
-  if (before.capability !== after.capability) {
-    changes.push(`capability ${before.capability ?? 'none'} -> ${after.capability ?? 'none'}`);
-  }
-  if (before.timeout_ms !== after.timeout_ms) {
-    changes.push(`timeout_ms ${formatTimeout(before)} -> ${formatTimeout(after)}`);
-  }
+  const changes = (Object.keys(DEFAULTS) as Fact[]).flatMap((fact) => {
+    const [old, now] = [formatFact(before, fact), formatFact(after, fact)];
+    return old === now ? [] : [`${fact} ${old} -> ${now}`];
+  });
   if (schemas.length > 0) changes.push(formatCount(schemas.length, 'schema change'));
-  if (before.body !== after.body) {
-    changes.push(`body ${formatBody(before)} -> ${formatBody(after)}`);
-  }
   return `${after.method} ${after.path}: ${changes.join(', ')}`;
+}
+
+function formatFact(route: RouteFacts, fact: Fact): string {
+  const value = route[fact] ?? DEFAULTS[fact];
+  return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
 function formatSchemaChange({ schema, place, change, breaks }: SchemaChange): string {
   const effect = breaks ? 'breaks callers' : 'compatible';
   return `${effect}: ${schema}${place === '' ? '' : ` ${place}`} ${change}`;
-}
-
-function formatTimeout({ timeout_ms }: RouteFacts): string {
-  return timeout_ms === null ? "the module's" : String(timeout_ms);
-}
-
-function formatBody({ body }: RouteFacts): string {
-  return body ?? "the method's";
 }

@@ -106,6 +106,44 @@ describe('modgate check --against', () => {
       expect(text.stdout).to.include("~ PUT /items/{id}: body the method's -> optional\n");
     });
 
+    it('lists media types that newly pass as bytes, and who may send or read them', async () => {
+      const types = { body_types: ['image/png', 'image/gif'], body_max_bytes: 5000 };
+      drop('crm', [
+        { ...READ, path: '/items/{item}', operation: { response_types: ['text/csv'] } },
+        { ...WRITE, operation: { ...types, idempotency: 'idempotent' } },
+      ]);
+      drop('same', [{ ...LIST, operation: { stream: 'sse', stream_optional: true } }]);
+      drop('slow', [{ ...LIST, operation: { response: 'bytes', danger_level: 'high' } }]);
+      const { modules } = await compare(host.url);
+      const changeOf = (name: string) => modules.find(({ module }) => module === name);
+      expect(changeOf('crm')?.permissions).to.deep.equal({
+        added: [
+          { permission: 'crm.read', opens: 'responses of text/csv in GET /items/{item}' },
+          { permission: 'crm.write', opens: 'bodies of image/png in PUT /items/{id}' },
+          { permission: 'crm.write', opens: 'bodies of image/gif in PUT /items/{id}' },
+        ],
+        removed: [],
+      });
+      expect(changeOf('crm')?.routes.changed[1]).to.deep.equal({
+        before: { ...WRITE, timeout_ms: null },
+        after: {
+          ...{ ...WRITE, timeout_ms: null, idempotency: 'idempotent' },
+          ...{ body_types: ['image/gif', 'image/png'], body_max_bytes: 5000 },
+        },
+      });
+      const { stdout } = await place.run(['check', '--against', host.url, 'modules.d'], READER);
+      for (const line of [
+        "PUT /items/{id}: body_types none listed -> image/gif, image/png, body_max_bytes the module's -> 5000, idempotency none -> idempotent",
+        'GET /items: stream none -> sse, stream_optional false -> true',
+        "GET /items: response JSON -> bytes, danger_level the method's -> high",
+      ]) {
+        expect(stdout).to.include(`      ~ ${line}\n`);
+      }
+      expect(stdout).to.include(
+        '      + permission crm.read opens responses of */* in GET /items\n',
+      );
+    });
+
     it('lists each new origin that callers may be sent to', async () => {
       const redirects = ['module', 'https://files.example'];
       drop('same', [LIST], { responses: { mode: 'raw', redirects } });
