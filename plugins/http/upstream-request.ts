@@ -62,11 +62,19 @@ export function sendUpstream(
   }
   return new Promise((resolve, reject) => {
     const handler = new UpstreamRequest(method, limits, resolve, reject);
-    const sent = body !== null && isBodyStream(body) ? handler.follow(body) : body;
-    const common = { method, path, headers, body: sent, upgrade: upgrade ?? null };
-    const options = { ...common, tracked: handler };
     // The types of undici do not have the bodies that can be iterated.
-    dispatcher.dispatch(options as AbortAwareOptions, handler);
+    const sent = (
+      body !== null && isBodyStream(body) ? handler.follow(body) : body
+    ) as Buffer | null;
+    const options: AbortAwareOptions = {
+      method,
+      path,
+      headers,
+      body: sent,
+      upgrade: upgrade ?? null,
+      tracked: handler,
+    };
+    dispatcher.dispatch(options, handler);
   });
 }
 
