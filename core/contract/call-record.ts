@@ -188,7 +188,7 @@ export const STREAM_MEMBERS = {
   request_sha256: {
     ...NULLABLE_TEXT,
     label: 'sent',
-    text: 'the SHA-256 of the request body, in hex; `null` unless the whole body was received',
+    text: 'the SHA-256 of the request body, in hex; `null` without `records.digests`, and unless the whole body was received',
     isCollected: true,
   },
   bytes_out: {
@@ -200,7 +200,7 @@ export const STREAM_MEMBERS = {
   response_sha256: {
     ...NULLABLE_TEXT,
     label: 'received',
-    text: 'the SHA-256 of the response body, in hex; `null` unless the whole body was received',
+    text: 'the SHA-256 of the response body, in hex; `null` without `records.digests`, and unless the whole body was received',
     isCollected: true,
   },
   stream_end: {

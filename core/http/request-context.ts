@@ -188,11 +188,14 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus, signal });
   }
 
-  openUpload(maxBytes: number, limits: Descriptor['limits']): RequestUpload | null {
+  openUpload(
+    maxBytes: number,
+    { limits, records }: Pick<Descriptor, 'limits' | 'records'>,
+  ): RequestUpload | null {
     const { req, facts } = this;
     if (!announcesBody(req)) return null;
     if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw createLengthError(maxBytes);
-    return this.#stream({ maxBytes, limits, facts });
+    return this.#stream({ maxBytes, limits, facts, hasDigest: records.digests });
   }
 
   async readOrStream(

@@ -151,7 +151,7 @@ export interface CallerRequest {
    * @throws HostError 400 for a body that announces more than `maxBytes`.
    * @throws RejectedCall when its buffer exceeds a memory budget.
    */
-  openUpload(maxBytes: number, limits: Descriptor['limits']): Upload | null;
+  openUpload(maxBytes: number, descriptor: Pick<Descriptor, 'limits' | 'records'>): Upload | null;
   /**
    * Returns the complete body, or a stream if it is longer than `limits.hold_request_bytes`. Call
    * it once, instead of `readBody`.

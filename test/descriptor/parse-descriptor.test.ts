@@ -110,7 +110,7 @@ describe('parseDescriptor', () => {
         open_ms: 10_000,
         max_open_ms: 60_000,
       },
-      records: { capture_bytes: 0 },
+      records: { capture_bytes: 0, digests: false },
       schemas: { input: 'enforce', output: 'off' },
       console: { ui: [], grants: [] },
       mcp: { expose: 'none', approve: 'danger', result_bytes: 102_400 },
@@ -151,7 +151,7 @@ describe('parseDescriptor', () => {
       provider_errors: 'passthrough',
       retry: { attempts: 0, budget: 1 },
       breaker: { failures: 1, ratio: 1, window_ms: 30_000, open_ms: 60_000, max_open_ms: 60_000 },
-      records: { capture_bytes: 65_536 },
+      records: { capture_bytes: 65_536, digests: true },
       probation: { seconds: 60, max_error_rate: 0, min_calls: 1 },
       console: { release: DIGEST, ui: [DIGEST], grants: ['crm.config'] },
     });

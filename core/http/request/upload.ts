@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
@@ -13,6 +13,8 @@ interface UploadOptions {
   readonly limits: ConstructorParameters<typeof BodyPace>[1];
   /** Receive the number of bytes, and the digest of a complete byte body. */
   readonly facts: Pick<RequestFacts, 'bytesIn' | 'bytes_in' | 'request_sha256'>;
+  /** Whether the digest of a byte body is recorded. Default false. */
+  readonly hasDigest?: boolean;
   /** Validates a JSON body, and has accepted `start`. */
   readonly check?: BodyCheck;
   /**
@@ -29,7 +31,7 @@ export class RequestUpload implements Upload {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #options: UploadOptions;
-  readonly #hash: Hash | null;
+  readonly #hash;
   #watcher: UploadWatcher | null = null;
   #pace: BodyPace | null = null;
   #parts: Buffer[];
@@ -43,7 +45,7 @@ export class RequestUpload implements Upload {
     this.#request = request;
     this.#response = response;
     this.#options = options;
-    this.#hash = options.check === undefined ? createHash('sha256') : null;
+    this.#hash = options.hasDigest === true ? createHash('sha256') : null;
     this.#parts = [...(options.start ?? [])];
     for (const part of this.#parts) options.facts.bytesIn += part.length;
   }
@@ -139,7 +141,7 @@ export class RequestUpload implements Upload {
   readonly #onData = (part: Buffer): void => {
     const { facts, maxBytes, check } = this.#options;
     facts.bytesIn += part.length;
-    if (this.#hash !== null) facts.bytes_in = facts.bytesIn;
+    if (check === undefined) facts.bytes_in = facts.bytesIn;
     const problem = facts.bytesIn > maxBytes ? createLengthError(maxBytes) : check?.add(part);
     if (problem != null) {
       this.#fail(problem);

@@ -179,29 +179,30 @@ export function listEnvelopeHeaders({ module, target, match }: MatchedRoute): re
   return Object.entries(fields).flatMap(([name, value]) => [`modgate-${name}`, value]);
 }
 
-/** Records the forwarded bytes, and their digest if all were forwarded. */
+/** Records the number of forwarded bytes, and the digest of a complete body if `hasDigest`. */
 export function recordStream(
   stream: ResponseStream,
-  { facts }: Pick<CallerRequest, 'facts'>,
+  facts: CallerRequest['facts'],
+  hasDigest: boolean,
 ): void {
-  const hash = createHash('sha256');
-  stream.onChunk = (chunk) => hash.update(chunk);
+  const hash = hasDigest ? createHash('sha256') : null;
+  if (hash !== null) stream.onChunk = (chunk) => hash.update(chunk);
   stream.onEnd((failure) => {
     facts.bytes_out = stream.bytes;
-    if (failure === null) facts.response_sha256 = hash.digest('hex');
+    if (failure === null && hash !== null) facts.response_sha256 = hash.digest('hex');
   });
 }
 
 /** Records buffered bytes. */
 export function recordPieces(
-  { pieces }: Pick<Reply, 'pieces'>,
-  { facts }: Pick<CallerRequest, 'facts'>,
+  pieces: readonly Uint8Array[],
+  facts: CallerRequest['facts'],
+  hasDigest: boolean,
 ): void {
-  const hash = createHash('sha256');
   facts.bytes_out = 0;
-  for (const piece of pieces) {
-    hash.update(piece);
-    facts.bytes_out += piece.length;
-  }
+  for (const { length } of pieces) facts.bytes_out += length;
+  if (!hasDigest) return;
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
   facts.response_sha256 = hash.digest('hex');
 }

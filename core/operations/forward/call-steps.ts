@@ -124,7 +124,8 @@ export const bodyStep: CallStep = {
 
 async function readBody(call: RouteCall): Promise<void> {
   const { matched, request, facts } = call;
-  const { limits, owner } = matched.module.descriptor;
+  const { descriptor } = matched.module;
+  const { limits, owner } = descriptor;
   try {
     const bytes = findByteRules(matched.match.value, request.headers);
     call.sendsBytes = bytes !== null;
@@ -134,12 +135,14 @@ async function readBody(call: RouteCall): Promise<void> {
       if (body === null || Buffer.isBuffer(body)) call.body = body;
       else call.upload = body;
     } else if (!call.holdsBody) {
-      call.upload = request.openUpload(bytes.maxBytes, limits);
+      call.upload = request.openUpload(bytes.maxBytes, descriptor);
     } else {
       const body = await request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
       call.body = body.length === 0 ? null : body;
       facts.bytes_in = body.length;
-      facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
+      if (descriptor.records.digests) {
+        facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
+      }
     }
   } catch (error) {
     throw translateOverload(error, describeRoute(matched), owner);

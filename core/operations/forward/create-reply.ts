@@ -81,13 +81,14 @@ function namesOf(headers: readonly string[]): string[] {
 }
 
 /** The failure of a streamed body is known only after the head. */
-function recordBytes(bytes: ByteResponse, call: RouteCall): void {
-  const { stream } = bytes;
+function recordBytes({ stream, pieces }: ByteResponse, call: RouteCall): void {
+  const { facts, matched } = call;
+  const { digests } = matched.module.descriptor.records;
   if (stream === null) {
-    recordPieces(bytes, call.request);
+    recordPieces(pieces, facts, digests);
     return;
   }
   stream.toError = createToError(call);
-  recordStream(stream, call.request);
+  recordStream(stream, facts, digests);
   endBodyWithRight(call, stream);
 }

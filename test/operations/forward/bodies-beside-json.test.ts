@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
 import { call, ROOT } from '../../support/http/call.js';
@@ -76,7 +75,7 @@ describe('media types beside a body of JSON', () => {
     }
     expect(await setup.lastCall()).to.include({
       bytes_in: body.length,
-      request_sha256: createHash('sha256').update(body).digest('hex'),
+      request_sha256: null,
     });
   });
 

@@ -42,8 +42,18 @@ describe('requests of bytes', () => {
     expect(received[0]?.headers).not.to.have.property('modgate-deadline-ms');
     expect(await setup.lastCall()).to.include({
       bytes_in: body.length,
-      request_sha256: createHash('sha256').update(body).digest('hex'),
+      request_sha256: null,
       bytes_out: null,
+    });
+  });
+
+  it('are recorded with their digest where the descriptor asks for it', async () => {
+    const body = Buffer.alloc(200_000, 7);
+    const response = await setup.fetch('raw', '/files/x', { method: 'POST', body });
+    expect(response.status).to.equal(200);
+    expect(await setup.lastCall()).to.include({
+      bytes_in: body.length,
+      request_sha256: createHash('sha256').update(body).digest('hex'),
     });
   });
 
@@ -101,7 +111,7 @@ describe('requests of bytes', () => {
     const body = ReadableStream.from([Buffer.alloc(900), Buffer.alloc(900)]);
     const headers = { 'content-type': 'image/png' };
     const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
-    const response = await setup.fetch('files', '/images', init);
+    const response = await setup.fetch('raw', '/images', init);
     expect(response.status).to.equal(400);
     await waitUntil('the provider is rid of the request', () => received.length === 0);
     expect(await setup.lastCall()).to.include({ status: 400, request_sha256: null });

@@ -39,7 +39,7 @@ const ROUTES = [
 ];
 
 /**
- * A host with routes of bytes in both modes: `files` in the envelope's mode, `raw`, `quick` with short limits,
+ * A host with routes of bytes in both modes: `files` in the envelope's mode, `raw` with digests, `quick` with short limits,
  * `brief` with a short timeout.
  */
 export function useBytes(): ScriptedHost {
@@ -49,7 +49,7 @@ export function useBytes(): ScriptedHost {
     const limits = { body_idle_ms: 300, timeout_ms: 300 };
     return {
       'files.json': describe('files', { responses: { expose_headers: ['x-pages', 'etag'] } }),
-      'raw.json': describe('raw', { responses: { mode: 'raw' } }),
+      'raw.json': describe('raw', { responses: { mode: 'raw' }, records: { digests: true } }),
       'quick.json': describe('quick', { limits }),
       'brief.json': describe('brief', { limits: { timeout_ms: 300 } }),
       'small.json': describe('small', { limits: { bytes: { request: 64, response: 64 } } }),

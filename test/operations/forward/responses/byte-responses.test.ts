@@ -60,22 +60,28 @@ describe('responses of bytes', () => {
     expect(response.headers.get('modgate-origin')).to.equal('provider');
   });
 
-  it('are recorded with their digest and their length', async () => {
+  it('are recorded with their length, and with their digest where the descriptor asks for it', async () => {
     setup.answer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.write('first');
       setImmediate(() => response.end(' last'));
     });
-    const response = await setup.fetch('files', '/files/x');
-    expect(await response.text()).to.equal('first last');
-    expect(response.headers.get('content-length')).to.equal(null);
-    expect(await setup.lastCall()).to.include({
-      status: 200,
-      bytes_out: 10,
-      response_sha256: createHash('sha256').update('first last').digest('hex'),
-      bytes_in: null,
-      request_sha256: null,
-    });
+    const digest = createHash('sha256').update('first last').digest('hex');
+    for (const [module, recorded] of [
+      ['files', null],
+      ['raw', digest],
+    ] as const) {
+      const response = await setup.fetch(module, '/files/x');
+      expect(await response.text()).to.equal('first last');
+      expect(response.headers.get('content-length')).to.equal(null);
+      expect(await setup.lastCall()).to.include({
+        status: 200,
+        bytes_out: 10,
+        response_sha256: recorded,
+        bytes_in: null,
+        request_sha256: null,
+      });
+    }
   });
 
   it('begin before the provider has sent them whole', async () => {
@@ -199,7 +205,7 @@ describe('responses of bytes', () => {
       response.write(Buffer.alloc(90));
       finish = () => response.end(Buffer.alloc(90));
     });
-    const response = await setup.fetch('files', '/images/1');
+    const response = await setup.fetch('raw', '/images/1');
     finish();
     expect(await failureOf(response.arrayBuffer())).to.be.instanceOf(Error);
     await waitUntil('the call is recorded', async () => (await setup.lastCall())['status'] === 502);
