@@ -80,7 +80,8 @@ function listCalls(document, missing) {
 function fillPath(path, item, operation, document) {
   const all = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
   const parameters = all.map((one) => followReference(document, one));
-  const [template] = path.split('?');
+  // The query and the fragment of a path take no part in a route.
+  const [template] = path.split(/[?#]/);
   return template
     .split(/\{([^{}]+)\}/)
     .map((part, index) => {
