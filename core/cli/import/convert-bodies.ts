@@ -7,6 +7,7 @@ import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
 import { follow } from './openapi-document.js';
+import { type NamedExamples, readExamples } from './read-examples.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
@@ -15,7 +16,7 @@ interface ConvertedBody {
   /** The media types of bytes. */
   readonly form: Pick<DraftOperation, 'body_types'>;
   readonly schema: JsonObject | null;
-  readonly examples: ReadonlyMap<string, unknown>;
+  readonly examples: NamedExamples;
 }
 
 interface ConvertedResponse {
@@ -25,7 +26,7 @@ interface ConvertedResponse {
     'response' | 'response_types' | 'stream' | 'stream_types' | 'stream_optional'
   >;
   readonly schema: JsonObject | null;
-  readonly examples: ReadonlyMap<string, unknown>;
+  readonly examples: NamedExamples;
 }
 
 interface OtherType {
@@ -296,21 +297,4 @@ function listUnused(
     }
     if (isObject(response['links'])) report('links', 'a manifest has none');
   }
-}
-
-function readExamples(
-  mediaTypes: readonly JsonObject[],
-  { document, report }: OperationContext,
-): Map<string, unknown> {
-  const examples = new Map<string, unknown>();
-  for (const { example, examples: examplesByName } of mediaTypes) {
-    if (example !== undefined && !examples.has('example')) examples.set('example', example);
-    for (const [name, entry] of Object.entries(asObject(examplesByName))) {
-      const followed = follow(document, entry);
-      if (followed.problem !== null) report(`example ${name}`, `it is ${followed.problem}`);
-      const { dataValue, value = dataValue } = followed.value;
-      if (value !== undefined && !examples.has(name)) examples.set(name, value);
-    }
-  }
-  return examples;
 }

@@ -4,7 +4,7 @@ import { convertRequestBody, convertResponses } from './convert-bodies.js';
 import { convertParameters } from './convert-parameters.js';
 import { type DraftOperation, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
-import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './schema-keywords.js';
+import type { NamedExamples } from './read-examples.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 
@@ -53,11 +53,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
     report(`name of the parameter ${name}`, 'it gets another one in the route');
   }
   listOtherParts(source, report);
-  const examples = pairExamples(body.examples, response.examples).filter((example) => {
-    const isUsable = !looksLikeSchema([example.input, example.output]);
-    if (!isUsable) report(`example ${example.name}`, LOOKS_LIKE_SCHEMA);
-    return isUsable;
-  });
+  const examples = pairExamples(body.examples, response.examples);
   const draft: DraftOperation = {
     ...text('operation_id', operation['operationId']),
     ...(requiresKey && { idempotency: 'requires_key' }),
@@ -108,16 +104,16 @@ function listOtherParts({ item, operation }: OperationSource, report: Report): v
   }
 }
 
-function pairExamples(
-  inputs: ReadonlyMap<string, unknown>,
-  outputs: ReadonlyMap<string, unknown>,
-): RouteExample[] {
-  const names = new Set([...inputs.keys(), ...outputs.keys()].filter((name) => name !== ''));
-  return [...names].map((name) => ({
-    name,
-    ...(inputs.has(name) && { input: inputs.get(name) }),
-    ...(outputs.has(name) && { output: outputs.get(name) }),
-  }));
+function pairExamples(inputs: NamedExamples, outputs: NamedExamples): RouteExample[] {
+  const names = new Set([...inputs.keys(), ...outputs.keys()]);
+  return [...names].map((name) => {
+    const [input, output] = [inputs.get(name), outputs.get(name)];
+    return {
+      name,
+      ...(input !== undefined && { input: input.value }),
+      ...(output !== undefined && { output: output.value }),
+    };
+  });
 }
 
 interface ConvertedPath {

@@ -5,7 +5,7 @@ import { IGNORED_HEADERS } from '../../manifest/parameter-rules.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
 import { follow, followAny, followReference, type OpenApiDocument } from './openapi-document.js';
-import { looksLikeSchema } from './schema-keywords.js';
+import { readExamples, UNNAMED } from './read-examples.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 
@@ -75,7 +75,7 @@ export function convertParameters(
     parameters: [...query.others, ...headers].flatMap((one) => describeParameter(one, context)),
     pathSchemas: convertPath(listIn('path'), context),
     encoded: listIn('path')
-      .filter(mayHoldSlash)
+      .filter((parameter) => mayHoldSlash(parameter, context))
       .flatMap(({ name }) => asText(name) ?? []),
     requiresKey,
   };
@@ -97,7 +97,7 @@ const OF_QUERY: ReadonlySet<string> = new Set(['allowEmptyValue', 'allowReserved
 
 /** Copies what OpenAPI says of a parameter, with its schema as one of the manifest. */
 function describeParameter(parameter: JsonObject, context: OperationContext): RouteParameter[] {
-  const { name, in: place, style, explode, schema, content, example } = parameter;
+  const { name, in: place, style, explode, schema, content } = parameter;
   if (typeof name !== 'string' || (place !== 'query' && place !== 'header')) return [];
   const convert = (one: unknown) => {
     return convertSchema(one, { ...context, direction: 'input' }) ?? {};
@@ -107,7 +107,6 @@ function describeParameter(parameter: JsonObject, context: OperationContext): Ro
   const flags = FLAGS.filter(
     (flag) => parameter[flag] === true && (place === 'query' || !OF_QUERY.has(flag)),
   );
-  const isExample = example !== undefined && !looksLikeSchema(example);
   return [
     {
       name,
@@ -119,9 +118,22 @@ function describeParameter(parameter: JsonObject, context: OperationContext): Ro
       ...(media === undefined
         ? { schema: convert(schema) }
         : { content: { [media[0]]: { schema: convert(asObject(media[1])['schema']) } } }),
-      ...(isExample && { example }),
+      ...describeExamples(listOwners(parameter), context),
     },
   ];
+}
+
+/** A parameter has its examples, and so does its media type. */
+function listOwners(parameter: JsonObject): JsonObject[] {
+  return [parameter, ...Object.values(asObject(parameter['content'])).map(asObject)];
+}
+
+function describeExamples(owners: readonly JsonObject[], context: OperationContext) {
+  const examples = readExamples(owners, context);
+  const unnamed = examples.get(UNNAMED);
+  if (examples.size === 0) return {};
+  if (examples.size === 1 && unnamed !== undefined) return { example: unnamed.value };
+  return { examples: Object.fromEntries(examples) };
 }
 
 function isStyle(style: unknown): style is NonNullable<RouteParameter['style']> {
@@ -133,14 +145,12 @@ const STYLES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Checks the extension, the examples and the allowed values. */
-function mayHoldSlash({ example, examples, schema, ...others }: JsonObject): boolean {
-  const { example: schemaExample, default: value, enum: values, examples: list } = asObject(schema);
-  const namedExamples = Object.values(asObject(examples)).map((entry) => asObject(entry)['value']);
-  const all = [example, schemaExample, value, ...namedExamples, ...asList(values), ...asList(list)];
-  return (
-    others['x-multi-segment'] === true ||
-    all.some((text) => typeof text === 'string' && text.includes('/'))
-  );
+function mayHoldSlash(parameter: JsonObject, context: OperationContext): boolean {
+  const { schema, 'x-multi-segment': isMarked } = parameter;
+  const { example, default: value, enum: values, examples } = asObject(schema);
+  const named = [...readExamples([parameter], context).values()].map((one) => one.value);
+  const all = [example, value, ...named, ...asList(values), ...asList(examples)];
+  return isMarked === true || all.some((text) => typeof text === 'string' && text.includes('/'));
 }
 
 function listUnmapped(parameter: JsonObject, { report }: OperationContext): void {
@@ -188,7 +198,7 @@ function convertQuery(parameters: readonly JsonObject[], context: OperationConte
       others.push(parameter);
       continue;
     }
-    properties.push([name, withTexts(property, parameter)]);
+    properties.push([name, withAnnotations(property, parameter, context)]);
     if (parameter['required'] === true) required.push(name);
   }
   const schema = {
@@ -207,7 +217,8 @@ function convertPath(
     parameters.flatMap((parameter): [string, JsonObject][] => {
       const name = asText(parameter['name']);
       if (name === undefined) return [];
-      const schema = withTexts(convertPathParameter(name, parameter, context), parameter);
+      const checked = convertPathParameter(name, parameter, context);
+      const schema = withAnnotations(checked, parameter, context);
       const { type = 'string', ...others } = schema;
       // Without a schema, each parameter is a text.
       return type === 'string' && Object.keys(others).length === 0 ? [] : [[name, schema]];
@@ -224,7 +235,8 @@ function convertPathParameter(
   const { style = 'simple' } = parameter;
   const schema = simplify(context.document, parameter['schema']);
   const { nullable: _nullable, ...rules } = schema;
-  const isRead = READ_TYPES.has(schema['type']) && style === 'simple' && !mayHoldSlash(parameter);
+  const isRead =
+    READ_TYPES.has(schema['type']) && style === 'simple' && !mayHoldSlash(parameter, context);
   if (isRead) return convertSchema(rules, { ...context, direction: 'input' }) ?? {};
   const { type, ...others } = schema;
   if ((type !== undefined && type !== 'string') || hasRules(others)) {
@@ -340,9 +352,20 @@ function withReadableItems(
   return { ...rules, items: {} };
 }
 
-function withTexts(schema: JsonObject, parameter: JsonObject): JsonObject {
+/** Adds the texts and the examples of the parameter, unless its schema has examples. */
+function withAnnotations(
+  schema: JsonObject,
+  parameter: JsonObject,
+  context: OperationContext,
+): JsonObject {
   const description = asText(parameter['description']);
+  const examples = [...readExamples(listOwners(parameter), context)].flatMap(([name, one]) => {
+    if (typeof one.value !== 'object' || schema['type'] !== 'string') return [one.value];
+    context.report(`example ${name}`, 'the host reads one text');
+    return [];
+  });
   return {
+    ...(examples.length > 0 && { examples }),
     ...schema,
     ...(description !== undefined && { description }),
     ...(parameter['deprecated'] === true && { deprecated: true }),

@@ -194,6 +194,95 @@ describe('an imported parameter that a query schema cannot express', () => {
   });
 });
 
+describe('examples of an imported parameter', () => {
+  const NAMED = {
+    few: { summary: 'A few', value: 3 },
+    many: { $ref: '#/components/examples/Many' },
+    newer: { dataValue: 5 },
+  };
+  const convertParameter = (parameter: object, path = '/a') => {
+    const { manifest, unmapped } = convert(
+      {
+        components: { examples: { Many: { value: 100 } } },
+        paths: { [path]: { get: { responses: OK, parameters: [parameter] } } },
+      },
+      '3.2.0',
+    );
+    const lines = unmapped.filter(({ part }) => part.startsWith('example'));
+    return {
+      operation: manifest.http_routes[0]?.operation,
+      listed: lines.map(({ part, reason }) => `${part}: ${reason}`),
+    };
+  };
+
+  it('are those of its property', () => {
+    const schema = { type: 'integer' };
+    const query = { in: 'query', name: 'n' };
+    const readProperties = (parameter: object) => {
+      const { operation } = convertParameter({ ...query, ...parameter });
+      return operation?.query_schema?.['properties'];
+    };
+    const examples = [3, 100, 5];
+    const named = readProperties({ schema, examples: NAMED });
+    expect(named).to.deep.equal({ n: { ...schema, examples } });
+    const single = readProperties({ schema, example: 7 });
+    expect(single).to.deep.equal({ n: { ...schema, examples: [7] } });
+    const own = { ...schema, examples: [9] };
+    expect(readProperties({ schema: own, example: 7 })).to.deep.equal({ n: own });
+    const path = { ...{ in: 'path', name: 'n' }, schema, examples: NAMED };
+    const { operation } = convertParameter(path, '/{n}');
+    expect(operation?.path_params_schema?.['properties']).to.deep.equal({
+      n: { ...schema, examples },
+    });
+  });
+
+  it('keep their names and summaries where the host does not check it', () => {
+    const form = { in: 'query', name: 'f', style: 'deepObject', schema: { type: 'object' } };
+    const json = { 'application/json': { example: { a: 1 } } };
+    const named = { one: { summary: 'One', value: { a: 1 } }, two: { value: {} } };
+    const readExamples = (parameter: object) => {
+      const [one] = convertParameter(parameter).operation?.parameters ?? [];
+      return { example: one?.example, examples: one?.examples };
+    };
+    expect(readExamples({ ...form, examples: named })).to.deep.equal({
+      ...{ example: undefined, examples: named },
+    });
+    const header = { in: 'header', name: 'X-A', content: json };
+    expect(readExamples(header)).to.deep.equal({ example: { a: 1 }, examples: undefined });
+  });
+
+  it('are listed where a manifest cannot hold them', () => {
+    const examples = {
+      away: { externalValue: 'https://a.example/b' },
+      broken: { $ref: '#/components/examples/No' },
+      marked: { value: { $ref: '#/x' } },
+      list: { value: ['a', 'b'] },
+    };
+    const parameter = { in: 'query', name: 'n', explode: false, schema: TAGS, examples };
+    const { operation, listed } = convertParameter(parameter);
+    expect(operation?.query_schema?.['properties']).to.deep.equal({ n: { type: 'string' } });
+    expect(listed).to.deep.equal([
+      'example away: the document has no value of it',
+      'example broken: it is a reference that leads nowhere',
+      'example marked: tools read its members, such as $id, as keywords',
+      'example list: the host reads one text',
+    ]);
+  });
+
+  it('tell whether its value may hold a slash, behind references too', () => {
+    const parameter = {
+      in: 'path',
+      name: 'n',
+      examples: { a: { $ref: '#/components/examples/S' } },
+    };
+    const { manifest } = convert({
+      components: { examples: { S: { value: 'a/b' } } },
+      paths: { '/{n}': { get: { responses: OK, parameters: [parameter] } } },
+    });
+    expect(manifest.http_routes[0]?.operation?.encoded).to.deep.equal(['n']);
+  });
+});
+
 describe('an imported path parameter', () => {
   it('has its type and its text, by its name in the route', () => {
     const parameters = [

@@ -1,0 +1,48 @@
+import { asObject, asText, type JsonObject } from '../json-value.js';
+import { follow, type OpenApiDocument } from './openapi-document.js';
+import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './schema-keywords.js';
+import type { Report } from './unmapped.js';
+
+interface NamedExample {
+  readonly summary?: string;
+  readonly value: unknown;
+}
+
+export type NamedExamples = ReadonlyMap<string, NamedExample>;
+
+interface ExampleContext {
+  readonly document: OpenApiDocument;
+  readonly report: Report;
+}
+
+/** The name of the value of `example`. */
+export const UNNAMED = 'example';
+
+/**
+ * Reads `example` and `examples` of media types or of a parameter, by their names. The first of a
+ * name counts. Lists those that no manifest can hold.
+ */
+export function readExamples(
+  owners: readonly JsonObject[],
+  { document, report }: ExampleContext,
+): NamedExamples {
+  const found = new Map<string, NamedExample>();
+  const add = (name: string, example: NamedExample) => {
+    if (found.has(name)) return;
+    if (looksLikeSchema(example.value)) report(`example ${name}`, LOOKS_LIKE_SCHEMA);
+    else found.set(name, example);
+  };
+  for (const { example, examples } of owners) {
+    if (example !== undefined) add(UNNAMED, { value: example });
+    for (const [name, entry] of Object.entries(asObject(examples))) {
+      if (name === '' || name === '__proto__') continue;
+      const { value: followed, problem } = follow(document, entry);
+      const { dataValue, value = dataValue } = followed;
+      const summary = asText(followed['summary']);
+      if (problem !== null) report(`example ${name}`, `it is ${problem}`);
+      else if (value === undefined) report(`example ${name}`, 'the document has no value of it');
+      else add(name, { ...(summary !== undefined && { summary }), value });
+    }
+  }
+  return found;
+}
