@@ -96,12 +96,7 @@ class Reader {
       this.#at = end + 1;
       return { kind: 'string', text: this.#text.slice(start, this.#at), value: plain };
     }
-    for (let code = this.#code; code !== QUOTE; code = this.#code) {
-      // Also at the end of the text, where the code is NaN.
-      if (!(code >= MIN_CHARACTER)) throw createMalformed();
-      this.#at += code === BACKSLASH ? 2 : 1;
-    }
-    this.#at += 1;
+    this.#at = findEndOfString(this.#text, this.#at);
     const text = this.#text.slice(start, this.#at);
     return { kind: 'string', text, value: parseEscaped(text) };
   }
@@ -161,6 +156,21 @@ class Reader {
     this.#at += text.length;
     return text;
   }
+}
+
+/**
+ * The index after the closing quote of a string.
+ * @param start the index after the opening one
+ * @throws InexactJson for a string without an end, and for one with a control character.
+ */
+function findEndOfString(text: string, start: number): number {
+  let at = start;
+  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) {
+    // Also at the end of the text, where the code is NaN.
+    if (!(code >= MIN_CHARACTER)) throw createMalformed();
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at + 1;
 }
 
 /** @throws InexactJson for an escape that JSON does not have. */
