@@ -3,12 +3,12 @@ import { convertDiscriminator } from './convert-discriminator.js';
 import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
 import { followAny, type OpenApiDocument } from './openapi-document.js';
+import { resolveExample } from './resolve-example.js';
 import {
   DROPPED_DEFINITIONS,
   formOfSchemas,
   KEPT_KEYWORDS,
   LOOKS_LIKE_SCHEMA,
-  looksLikeSchema,
 } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
@@ -152,7 +152,10 @@ class SchemaConversion {
   }
 
   #convertExamples(values: readonly unknown[]): [string, unknown][] {
-    const usable = values.filter((value) => !looksLikeSchema(value));
+    const usable = values.flatMap((value) => {
+      const resolved = resolveExample(this.#context.document, value);
+      return resolved === null ? [] : [resolved.value];
+    });
     if (usable.length < values.length)
       this.#context.report('example in a schema', LOOKS_LIKE_SCHEMA);
     return usable.length === 0 ? [] : [['examples', usable]];

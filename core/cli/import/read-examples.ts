@@ -1,6 +1,7 @@
 import { asObject, asText, type JsonObject } from '../json-value.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
-import { LOOKS_LIKE_SCHEMA, looksLikeSchema } from './schema-keywords.js';
+import { resolveExample } from './resolve-example.js';
+import { LOOKS_LIKE_SCHEMA } from './schema-keywords.js';
 import type { Report } from './unmapped.js';
 
 interface NamedExample {
@@ -29,8 +30,9 @@ export function readExamples(
   const found = new Map<string, NamedExample>();
   const add = (name: string, example: NamedExample) => {
     if (found.has(name)) return;
-    if (looksLikeSchema(example.value)) report(`example ${name}`, LOOKS_LIKE_SCHEMA);
-    else found.set(name, example);
+    const resolved = resolveExample(document, example.value);
+    if (resolved === null) report(`example ${name}`, LOOKS_LIKE_SCHEMA);
+    else found.set(name, { ...example, ...resolved });
   };
   for (const { example, examples } of owners) {
     if (example !== undefined) add(UNNAMED, { value: example });

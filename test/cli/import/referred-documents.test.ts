@@ -129,6 +129,54 @@ describe('modgate import of a document that refers to others', () => {
     );
   });
 
+  it('follows references in examples, which are values', async () => {
+    writeAll({
+      'api/examples.json': {
+        pet: { id: 1, tag: { $ref: '#/tag' } },
+        tag: 'cat',
+        more: { $ref: '' },
+      },
+    });
+    const examples = { many: { value: [{ $ref: 'examples.json#/pet' }] } };
+    const named = { ...json({ type: 'array' }).content['application/json'], examples };
+    const media = {
+      schema: { properties: { tag: { example: { $ref: 'examples.json#/tag' } } } },
+      example: { $ref: './examples.json#/pet' },
+    };
+    const { lines, route } = await importOne(
+      post({
+        requestBody: { required: true, content: { 'application/json': media } },
+        responses: { 200: { description: 'ok', content: { 'application/json': named } } },
+      }),
+    );
+    const pet = { id: 1, tag: 'cat' };
+    expect(route.operation.input_schema.properties).to.deep.equal({ tag: { examples: ['cat'] } });
+    expect(route.operation.examples).to.deep.equal([
+      { name: 'example', input: pet },
+      { name: 'many', output: [pet] },
+    ]);
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('lists examples whose references have no end', async () => {
+    const doubled = Array.from({ length: 30 }, (_, index) => {
+      const next = { $ref: `#/x${index + 1}` };
+      return [`x${index}`, [next, next]];
+    });
+    writeAll({ 'api/e.json': { ...Object.fromEntries(doubled), loop: { a: { $ref: '#/loop' } } } });
+    for (const name of ['x0', 'loop', 'no']) {
+      const media = { schema: {}, example: { $ref: `e.json#/${name}` } };
+      const { lines, route } = await importOne(
+        post({ requestBody: { required: true, content: { 'application/json': media } } }),
+        `api/${name}.json`,
+      );
+      expect(route.operation?.examples).to.equal(undefined);
+      expect(lines).to.deep.equal([
+        'example example: tools read its members, such as $id, as keywords',
+      ]);
+    }
+  });
+
   it('finds changes of the files that it refers to', async () => {
     writeAll(SOURCES);
     await importFrom('shop.json');
