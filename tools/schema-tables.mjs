@@ -156,7 +156,7 @@ function describePlainType(schema, context) {
     const count = describeRange(schema.minItems, schema.maxItems).slice(2);
     return `list${count === '' ? '' : ` (${count})`}${item}`;
   }
-  if (type === 'object' && isSchema(additionalProperties)) {
+  if (type === 'object' && isSchema(additionalProperties) && schema.properties === undefined) {
     return `map of ${describeType(additionalProperties, context)}`;
   }
   if (type === undefined) return 'any';

@@ -114,6 +114,16 @@ function addConfigs(writer, adapters) {
   });
 }
 
+/** Adapters define a part of each route. */
+function addOperations(writer, adapters) {
+  const { properties } = writer.definitions.route.properties.operation;
+  for (const { kind, operation } of adapters) {
+    if (operation === undefined) continue;
+    const description = `What providers of the kind ${kind} read of the route.`;
+    properties[kind] = { ...writer.write(operation), description };
+  }
+}
+
 function save(name, root, writer) {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -126,10 +136,14 @@ function save(name, root, writer) {
   writeFileSync(join(folder, `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`);
 }
 
+const adapters = await loadKinds();
+
 const manifest = new SchemaWriter();
-save('manifest', manifest.write(manifestStruct), manifest);
+const manifestRoot = manifest.write(manifestStruct);
+addOperations(manifest, adapters);
+save('manifest', manifestRoot, manifest);
 
 const descriptor = new SchemaWriter();
 const root = descriptor.write(descriptorStruct);
-addConfigs(descriptor, await loadKinds());
+addConfigs(descriptor, adapters);
 save('descriptor', root, descriptor);

@@ -117,6 +117,16 @@ export interface ProviderAdapter<Config = unknown> {
    * coercion. Its messages are not shown: the host writes its own from path and type, without the value.
    */
   readonly config: Struct<Config, unknown>;
+  /**
+   * Validates `operation.<kind>` of each route of a manifest, such as the procedure that it calls, and must reject
+   * unknown keys. Runs with coercion; routes without the member are valid only if it accepts `undefined`, as
+   * superstruct's `optional` does. The result is {@link HttpRouteOperation.options}. With it, the kind must not be the
+   * name of another member of `operation`. Its messages are not shown, like those of `config`.
+   *
+   * Default: no route may have the member.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: what a route says to an adapter differs from adapter to adapter
+  readonly operation?: Struct<any, unknown>;
   /** The features of its providers beyond routes. The same for every config. */
   readonly supports: Supports;
   /**

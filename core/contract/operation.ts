@@ -22,6 +22,11 @@ export interface HttpRouteOperation {
   /** Decoded parameters by name, a `{rest...}` joined with `/`; an object without a prototype. */
   readonly pathParams: Readonly<Record<string, string>>;
   /**
+   * The result of {@link ProviderAdapter.operation} for the route. The same object for each call of one version of the
+   * manifest. Absent for an adapter without it.
+   */
+  readonly options?: unknown;
+  /**
    * The client's bytes, valid JSON, at most `limits.request_bytes` (default 1 MiB); `null` for a call without
    * a body, which any method may be.
    */

@@ -1,3 +1,4 @@
+import type { ManifestRoute } from './manifest.js';
 import type { Invocation, Outcome } from './operation.js';
 
 /** One replica of a provider, with its own circuit breaker and metrics in the host. */
@@ -68,6 +69,14 @@ export interface HealthChecks {
   readonly successes: number;
 }
 
+/** A route that a provider serves. */
+export interface ProviderRoute {
+  /** The route as in the manifest. */
+  readonly declared: ManifestRoute;
+  /** The result of {@link ProviderAdapter.operation}, as each call of the route has it; absent without it. */
+  readonly options?: unknown;
+}
+
 /**
  * An opened provider. Methods run concurrently, in any order, any number of times. None is called after the
  * scope has closed; calls in flight then settle as `unavailable`. No method may block the event loop. All
@@ -108,6 +117,11 @@ export interface Provider {
    * circuit breaker, health and counts. Calls at a removed one must finish.
    */
   followEndpoints?(onChange: (found: FoundEndpoints) => void): FoundEndpoints;
+  /**
+   * Called with all routes before the first call, and again when another manifest replaces theirs, such as the last
+   * good one by that of the provider. Must not block or throw; calls of earlier routes may still be in flight.
+   */
+  useRoutes?(routes: readonly ProviderRoute[]): void;
   /** Called once, after the provider was opened. Default: `round_robin` without checks. */
   balancing?(): Balancing;
   /**

@@ -1,5 +1,10 @@
 import { parse, resolve } from 'node:path';
-import { isProviderFailure, type Log, type Manifest } from '../contract/index.js';
+import {
+  isProviderFailure,
+  type Log,
+  type Manifest,
+  type ProviderAdapter,
+} from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import {
   createFileDiagnostic,
@@ -10,14 +15,16 @@ import {
   type Locate,
   type Violation,
 } from '../document/diagnostic.js';
+import { readStructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 import { describeFailure } from '../lib/failure-detail.js';
 import { findInvalidJsonInSlices } from '../lib/json/json-check.js';
+import { validateAdapterOperations } from './adapter-operations.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { manifestDigest, parseManifest } from './parse-manifest.js';
 import type { ManifestText, ParsedText } from './parse-text.js';
 import { MAX_SHORT_TEXT, parseManifestText } from './parse-thread.js';
-import type { AdapterLimits } from './route-rules.js';
+import { limitsOf } from './route-rules.js';
 
 export { ManifestUnavailable } from './fetch-manifest.js';
 
@@ -37,8 +44,10 @@ export interface ManifestInput {
   readonly log?: Log | undefined;
   /** Whether an example that violates its schema is an error. Default false. */
   readonly checksExamples?: boolean;
-  /** The capabilities of the adapter. Default `null`: they are unknown. */
-  readonly adapterLimits?: AdapterLimits | null;
+  /** The adapter that reaches the provider. Default `null`: it is unknown. */
+  readonly adapter?: ProviderAdapter | null;
+  /** The kinds of providers whose adapters may have members in operations. Default: none. */
+  readonly kinds?: readonly string[];
 }
 
 export interface LoadedManifest {
@@ -53,7 +62,7 @@ const INLINE = ['manifest', 'inline'] as const;
 const NO_MANIFEST = 'the provider gave no manifest';
 
 /** A manifest from outside the descriptor. */
-interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'> {
+interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits' | 'kinds'> {
   readonly files?: readonly string[];
 }
 
@@ -71,24 +80,44 @@ export async function loadManifest(input: ManifestInput): Promise<LoadedManifest
 
 async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
   const { kind } = input.descriptor.manifest;
-  const { file, text = '', checksExamples = false, adapterLimits = null, log = null } = input;
+  const { file, text = '', checksExamples = false, adapter = null, kinds = [], log = null } = input;
+  const adapterLimits = adapter && limitsOf(adapter);
+  const options = { checksExamples, adapterLimits, kinds };
   if (kind === 'inline' && text.length <= MAX_SHORT_TEXT) {
-    return { ...parseInline(input.descriptor.manifest.value, input), files: [] };
+    return { ...parseInline(input.descriptor.manifest.value, input, options), files: [] };
   }
   const { files = [], ...document } =
     kind === 'inline'
       ? { file, text, format: null, hasPlaces: true, prefix: INLINE }
       : await readDocument(input);
-  return {
-    ...(await parseManifestText({ ...document, checksExamples, adapterLimits }, log)),
-    files,
-  };
+  const parsed = await parseManifestText({ ...document, ...options }, log);
+  assertOperations(parsed.manifest, adapter, () => {
+    const { format, hasPlaces, ...place } = document;
+    // Only a thread knows the places, and it does not know the adapter.
+    const { locate } = readStructuredText(place.file, place.text, format ?? undefined);
+    return { ...place, locate: hasPlaces ? locate : () => null };
+  });
+  return { ...parsed, files };
 }
 
-function parseInline(value: unknown, input: ManifestInput): ParsedText {
-  const { file, locate } = input;
+/** @throws InvalidFile with each member of an operation that the adapter rejects. */
+function assertOperations(
+  manifest: Manifest,
+  adapter: ProviderAdapter | null,
+  readSource: () => DocumentSource,
+): void {
+  const violations = adapter === null ? [] : validateAdapterOperations(manifest, adapter);
+  if (violations.length > 0) throw createInvalidFile(violations, readSource());
+}
+
+function parseInline(
+  value: unknown,
+  { file, locate, adapter = null }: ManifestInput,
+  options: Parameters<typeof parseManifest>[2],
+): ParsedText {
   const source: DocumentSource = { file, locate, prefix: INLINE };
-  const { manifest, warnings } = parseManifest(value, source, input);
+  const { manifest, warnings } = parseManifest(value, source, options);
+  assertOperations(manifest, adapter, () => source);
   return { manifest, digest: manifestDigest(manifest), warnings };
 }
 
@@ -168,6 +197,16 @@ function assertPinned(digest: string, input: ManifestInput): void {
   throw createInvalidFile([violation], input);
 }
 
+const STORED: DocumentSource = { file: 'last good manifest', locate: () => null };
+
+/**
+ * Asserts that a manifest which is loaded already fits the adapter.
+ * @throws InvalidFile with each member of an operation that the adapter rejects.
+ */
+export function assertAdapterOperations(manifest: Manifest, adapter: ProviderAdapter): void {
+  assertOperations(manifest, adapter, () => STORED);
+}
+
 /**
  * Parses a stored manifest; returns `null` if it is invalid under the current rules, or has another
  * digest than the descriptor requires.
@@ -175,9 +214,11 @@ function assertPinned(digest: string, input: ManifestInput): void {
 export function parseStoredManifest(
   value: unknown,
   descriptor: Pick<Descriptor, 'manifest_digest'> | null,
+  { kinds, adapter = null }: Pick<ManifestInput, 'adapter' | 'kinds'>,
 ): LoadedManifest | null {
   try {
-    const { manifest } = parseManifest(value, { file: 'last good manifest', locate: () => null });
+    const { manifest } = parseManifest(value, STORED, { ...(kinds !== undefined && { kinds }) });
+    assertOperations(manifest, adapter, () => STORED);
     const digest = manifestDigest(manifest);
     const pin = descriptor?.manifest_digest;
     if (pin !== undefined && pin !== digest) return null;

@@ -113,7 +113,7 @@ const cache = object({
   }),
 });
 
-const operation = object({
+const operationMembers = {
   operation_id: optionally(nonEmptyText(), { description: 'Name of the operation.' }),
   timeout_ms: optionally(wholeNumber(1, MAX_ROUTE_TIMEOUT_MS), {
     description: "Can only shorten the module's timeout. Milliseconds.",
@@ -184,7 +184,13 @@ const operation = object({
       'OpenAPI parameters that query_schema cannot express, in document, clients and tools; not checked. At most 64 KiB.',
   }),
   examples: optionally(array(example), { default: [], description: 'Calls of the route.' }),
-});
+};
+
+/** The members of an operation that mean the same for every kind of provider. */
+export const OPERATION_MEMBERS: ReadonlySet<string> = new Set(Object.keys(operationMembers));
+
+/** In its JSON Schema, adapters that are not part of the host have mappings. */
+const operation = described(object(operationMembers), { additionalProperties: { type: 'object' } });
 
 const route = named(
   'route',
@@ -212,7 +218,10 @@ const route = named(
         default: false,
         description: 'Whether clients should stop calling it.',
       }),
-      operation: optionally(operation, { description: 'How the route is called.' }),
+      operation: optionally(operation, {
+        description:
+          'How the route is called. A member with the name of a kind is for providers of that kind.',
+      }),
     }),
     { description: 'A route that clients may call.' },
   ),

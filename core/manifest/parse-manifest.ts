@@ -16,6 +16,7 @@ import { copyPlainJson } from '../document/plain-json.js';
 import { findNearestName } from '../document/suggest.js';
 import { validateStruct } from '../document/validate.js';
 import { digestText } from '../lib/hash.js';
+import { findForeignOperations, omitAdapterOperations } from './adapter-operations.js';
 import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
@@ -40,6 +41,8 @@ interface ParseOptions {
   readonly checksExamples?: boolean;
   /** The capabilities of the adapter. Default `null`: they are unknown. */
   readonly adapterLimits?: AdapterLimits | null;
+  /** The kinds of providers whose adapters may have members in operations. Default: none. */
+  readonly kinds?: readonly string[];
 }
 
 /**
@@ -49,13 +52,13 @@ interface ParseOptions {
 export function parseManifest(
   value: unknown,
   source: DocumentSource,
-  { checksExamples = false, adapterLimits = null }: ParseOptions = {},
+  { checksExamples = false, adapterLimits = null, kinds = [] }: ParseOptions = {},
 ): ParsedManifest {
-  const { manifest, accepted, errors } = readManifest(value);
+  const { manifest, accepted, errors } = readManifest(value, kinds);
   if (errors.length > 0) throw createInvalidManifest(errors, accepted, source);
   const invalid = [
     ...(checksExamples ? validateExamples(manifest) : []),
-    ...(adapterLimits === null ? [] : findStreamedRoutes(manifest, adapterLimits)),
+    ...(adapterLimits === null ? [] : findUnsupported(manifest, adapterLimits)),
   ];
   if (invalid.length > 0) throw createInvalidFile(invalid, source);
   const warnings = [
@@ -67,6 +70,11 @@ export function parseManifest(
   return { manifest, warnings: sortDiagnostics(warnings) };
 }
 
+/** Finds parts of routes that providers of a kind cannot have. */
+export function findUnsupported(manifest: Manifest, limits: AdapterLimits): Violation[] {
+  return [...findStreamedRoutes(manifest, limits), ...findForeignOperations(manifest, limits.kind)];
+}
+
 interface ReadManifest {
   /** The manifest; valid only without errors. */
   readonly manifest: Manifest;
@@ -75,14 +83,20 @@ interface ReadManifest {
   readonly errors: readonly Violation[];
 }
 
-/** Validates a manifest, and lists all errors of the rules that a struct cannot express. */
-export function readManifest(value: unknown): ReadManifest {
+/**
+ * Validates a manifest, and lists all errors of the rules that a struct cannot express.
+ * @param kinds of providers, whose adapters validate the members of operations with these names
+ */
+export function readManifest(value: unknown, kinds: readonly string[] = []): ReadManifest {
   const copy = copyPlainJson(value);
   // Uses the copy instead of the result of superstruct, because the digest covers the manifest as
   // written.
   const manifest = copy.value as Manifest;
   if (copy.violations.length > 0) return { manifest, accepted: {}, errors: copy.violations };
-  const { violations, accepted } = validateStruct(copy.value, manifestStruct);
+  const { violations, accepted } = validateStruct(
+    omitAdapterOperations(copy.value, kinds),
+    manifestStruct,
+  );
   const acceptedParts = (accepted ?? {}) as Partial<Manifest>;
   const errors = [...violations, ...validateRules(acceptedParts)];
   return { manifest, accepted: acceptedParts, errors };

@@ -17,6 +17,8 @@ export interface ManifestText {
   readonly prefix?: readonly string[];
   readonly checksExamples: boolean;
   readonly adapterLimits: AdapterLimits | null;
+  /** The kinds of providers whose adapters may have members in operations. */
+  readonly kinds: readonly string[];
 }
 
 export interface ParsedText {
@@ -27,10 +29,23 @@ export interface ParsedText {
 
 /** @throws InvalidFile with all errors of the text or the manifest. */
 export function parseText(source: ManifestText): ParsedText {
-  const { file, text, format, hasPlaces, prefix = [], checksExamples, adapterLimits } = source;
+  const {
+    file,
+    text,
+    format,
+    hasPlaces,
+    prefix = [],
+    checksExamples,
+    adapterLimits,
+    kinds,
+  } = source;
   const { value, locate } = readStructuredText(file, text, format ?? undefined);
   const place = { file, locate: hasPlaces ? locate : () => null, prefix };
   const written = prefix.reduce(readMember, value);
-  const { manifest, warnings } = parseManifest(written, place, { checksExamples, adapterLimits });
+  const { manifest, warnings } = parseManifest(written, place, {
+    checksExamples,
+    adapterLimits,
+    kinds,
+  });
   return { manifest, digest: manifestDigest(manifest), warnings };
 }

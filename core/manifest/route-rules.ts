@@ -1,4 +1,4 @@
-import type { Manifest, ManifestRoute } from '../contract/index.js';
+import type { Manifest, ManifestRoute, ProviderAdapter } from '../contract/index.js';
 import { describePath, type Violation } from '../document/diagnostic.js';
 import { containsJson, isPageType } from '../lib/media-type.js';
 import { RouteConflict, RouteTable } from '../lib/routing/route-table.js';
@@ -215,6 +215,11 @@ export interface AdapterLimits {
   readonly kind: string;
   readonly streams: boolean;
   readonly upgrades: boolean;
+}
+
+/** The capabilities of an adapter for routes of the manifest. */
+export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
+  return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
 }
 
 /** Finds routes that require an adapter with support for streams or WebSockets. */

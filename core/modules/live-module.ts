@@ -1,8 +1,16 @@
-import type { BodyRule, Manifest, ManifestRoute, Method, Secret } from '../contract/index.js';
+import type {
+  BodyRule,
+  Manifest,
+  ManifestRoute,
+  Method,
+  ProviderAdapter,
+  Secret,
+} from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { RouteTable } from '../lib/routing/route-table.js';
 import { type KnownSegments, parseRouteTemplate } from '../lib/routing/route-template.js';
 import { forEachInSlices } from '../lib/slices.js';
+import { readAdapterOperation } from '../manifest/adapter-operations.js';
 import { bodyRuleOf } from '../manifest/body-rule.js';
 import { type ByteRules, byteRulesOf } from '../manifest/byte-rules.js';
 import { type CacheRules, cacheRulesOf } from '../manifest/cache-rules.js';
@@ -46,6 +54,8 @@ export interface LiveRoute {
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
   readonly isRepeatable: boolean;
+  /** The part of the route that its adapter reads; `undefined` for none. */
+  readonly options: unknown;
   /** `null` if no schema is enforced. */
   readonly schemas: RouteSchemas | null;
   /** The fields of the envelope that are the same for every call, as JSON, without the closing brace. */
@@ -91,7 +101,7 @@ export function createRoutedModule<Parts extends DeclaredParts>(
   parts: Parts,
 ): Parts & RoutedModule {
   const { descriptor, manifest } = parts;
-  return { ...parts, name: descriptor.module, routes: createRoutes(descriptor, manifest) };
+  return { ...parts, name: descriptor.module, routes: createRoutes({ descriptor }, manifest) };
 }
 
 export function createLiveModule(
@@ -101,38 +111,46 @@ export function createLiveModule(
   return { ...parts, name: parts.descriptor.module, routes };
 }
 
+/** The parts of a module that its routes depend on. */
+export interface RouteContext {
+  readonly descriptor: Descriptor;
+  /** Absent for routes that nothing calls. */
+  readonly adapter?: ProviderAdapter;
+}
+
 /** The route table of a module, in the order of its manifest. */
-export function createRoutes(descriptor: Descriptor, manifest: Manifest): RouteTable<LiveRoute> {
-  const { routes, add } = startTable(descriptor, manifest);
+export function createRoutes(context: RouteContext, manifest: Manifest): RouteTable<LiveRoute> {
+  const { routes, add } = startTable(context, manifest);
   for (const declared of manifest.http_routes) add(declared);
   return routes;
 }
 
 /** Creates a route table without blocking the event loop: thousands of routes take 100 ms. */
 export async function createRoutesInSlices(
-  descriptor: Descriptor,
+  context: RouteContext,
   manifest: Manifest,
 ): Promise<RouteTable<LiveRoute>> {
-  const { routes, add } = startTable(descriptor, manifest);
+  const { routes, add } = startTable(context, manifest);
   await forEachInSlices(manifest.http_routes, add);
   return routes;
 }
 
-function startTable(descriptor: Descriptor, manifest: Manifest) {
+function startTable(context: RouteContext, manifest: Manifest) {
+  const { descriptor } = context;
   const routes = new RouteTable<LiveRoute>();
   const schemas = new SchemaRegistry(manifest.schemas ?? {});
   const caches = manifest.http_routes.some((route) => cacheRulesOf(descriptor, route) !== null);
   const segments: KnownSegments = new Map();
   const add = (declared: ManifestRoute) => {
     const template = parseRouteTemplate(declared.path, declared.operation?.encoded, segments);
-    const value = createLiveRoute(descriptor, declared, schemas, caches);
+    const value = createLiveRoute(context, declared, schemas, caches);
     routes.add({ method: declared.method, template, value, isUpgrade: value.isWebSocket });
   };
   return { routes, add };
 }
 
 function createLiveRoute(
-  descriptor: Descriptor,
+  { descriptor, adapter }: RouteContext,
   declared: ManifestRoute,
   schemas: SchemaRegistry,
   caches: boolean,
@@ -157,6 +175,7 @@ function createLiveRoute(
     cache: cacheRulesOf(descriptor, declared),
     clearsCache: caches && declared.method !== 'GET',
     ...readIdempotency(declared),
+    options: adapter && readAdapterOperation(adapter, declared),
     schemas: createRouteSchemas(descriptor, operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),
   };

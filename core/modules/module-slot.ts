@@ -289,7 +289,9 @@ export class ModuleSlot {
     const storedVersion = await this.#readLastGood(file);
     if (storedVersion == null) return null;
     try {
-      const manifest = parseStoredManifest(storedVersion.manifest, null);
+      const manifest = parseStoredManifest(storedVersion.manifest, null, {
+        kinds: this.#context.plugins.kinds(),
+      });
       if (manifest === null) return null;
       const entry = { file, path: pathOf(file), text: storedVersion.text };
       const prepared = await prepareDescriptor(entry, this.#context, manifest);
@@ -329,7 +331,11 @@ export class ModuleSlot {
         const lastGood =
           storedVersion == null
             ? null
-            : parseStoredManifest(storedVersion.manifest, version.prepared.descriptor);
+            : parseStoredManifest(
+                storedVersion.manifest,
+                version.prepared.descriptor,
+                version.prepared,
+              );
         this.#dispatch({ kind: 'manifestUnavailable', version, reason, lastGood });
       } else {
         this.#dispatch({ kind: 'manifestInvalid', version, reason });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AcceptedTokens } from '../auth/accepted-tokens.js';
-import type { Log, Manifest, Provider, Supports } from '../contract/index.js';
+import type { Log, Manifest, Provider, ProviderRoute, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { PreparedProvider } from '../descriptor/section.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
@@ -32,12 +32,12 @@ import {
   createRoutesInSlices,
   type LiveModule,
   type LiveRoute,
+  type RouteContext,
 } from './live-module.js';
 import { ModuleConfig } from './module-config.js';
 import { openSigner } from './open-signer.js';
 import {
   configDigestOf,
-  limitsOf,
   type PreparedDescriptor,
   type PreparedSigner,
 } from './prepare-descriptor.js';
@@ -116,6 +116,7 @@ export async function openVersion(
       openSigner(factory, config, { module, scope, log, secret, file, path }, uncaughtErrors);
   };
   const { kind, config } = descriptor.provider;
+  const providers: Provider[] = [];
   const open = async ({ config, references, section }: OpenableProvider) => {
     const opened = await openInTime(kind, owner, () =>
       adapter.open(config, {
@@ -131,14 +132,16 @@ export async function openVersion(
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),
     );
-    return checkedProvider(opened, kind, owner);
+    const checked = checkedProvider(opened, kind, owner);
+    providers.push(checked);
+    return checked;
   };
   try {
     const provider = await open({ config, references });
     if (descriptor.identity) await context.identity.prepare();
-    const routes = new PreparedRoutes(descriptor);
+    const routes = new PreparedRoutes({ descriptor, adapter });
     if (prepared.manifest !== null) await routes.prepare(prepared.manifest.manifest);
-    const opening = { provider, scope, uncaughtErrors, owner, known, routes };
+    const opening = { provider, providers, scope, uncaughtErrors, owner, known, routes };
     const createObserver = await context.observers?.open({
       descriptor,
       furtherProviders: prepared.furtherProviders,
@@ -172,6 +175,8 @@ async function openInTime(
 
 interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'> {
   readonly provider: Provider;
+  /** It and those that sections open beside it. */
+  readonly providers: readonly Provider[];
   /** The owner of errors in its code; `null` for the host's own code. */
   readonly owner: ErrorOwner | null;
   readonly known: KnownModule;
@@ -181,7 +186,16 @@ interface OpenedProvider extends Pick<ModuleVersion, 'scope' | 'uncaughtErrors'>
 
 function createVersion(
   prepared: PreparedDescriptor,
-  { provider, scope, uncaughtErrors, owner, known, routes, createObserver }: OpenedProvider,
+  {
+    provider,
+    providers,
+    scope,
+    uncaughtErrors,
+    owner,
+    known,
+    routes,
+    createObserver,
+  }: OpenedProvider,
   { log, store, loadShedder, openStreams, rates, drainMs, identity, ...leaders }: VersionContext,
 ): ModuleVersion {
   const { descriptor, file, locate, baseDir } = prepared;
@@ -217,7 +231,8 @@ function createVersion(
         file,
         locate,
         baseDir,
-        adapterLimits: limitsOf(prepared.adapter),
+        adapter: prepared.adapter,
+        kinds: prepared.kinds,
         readFromProvider: (signal) =>
           requestFromProvider(provider, descriptor, signal, owner).catch((error: unknown) => {
             throw maskFailure(error, createMask(prepared.references.secrets));
@@ -249,6 +264,8 @@ function createVersion(
       });
       config.start();
       client.useRoutes(manifest.http_routes);
+      const table = routes.take(manifest);
+      announceRoutes(providers, table, log);
       const parts = {
         descriptor,
         manifest,
@@ -260,22 +277,22 @@ function createVersion(
         observer: createObserver?.(manifest) ?? null,
         secrets: prepared.references.secrets,
       };
-      return createLiveModule(parts, routes.take(manifest));
+      return createLiveModule(parts, table);
     },
   };
 }
 
 /** The route table of a manifest that is about to serve. */
 class PreparedRoutes {
-  readonly #descriptor: Descriptor;
+  readonly #context: RouteContext;
   #prepared: { readonly of: Manifest; readonly table: RouteTable<LiveRoute> } | null = null;
 
-  constructor(descriptor: Descriptor) {
-    this.#descriptor = descriptor;
+  constructor(context: RouteContext) {
+    this.#context = context;
   }
 
   async prepare(manifest: Manifest): Promise<void> {
-    const table = await createRoutesInSlices(this.#descriptor, manifest);
+    const table = await createRoutesInSlices(this.#context, manifest);
     this.#prepared = { of: manifest, table };
   }
 
@@ -285,7 +302,25 @@ class PreparedRoutes {
   take(manifest: Manifest): RouteTable<LiveRoute> {
     const prepared = this.#prepared;
     this.#prepared = null;
-    return prepared?.of === manifest ? prepared.table : createRoutes(this.#descriptor, manifest);
+    return prepared?.of === manifest ? prepared.table : createRoutes(this.#context, manifest);
+  }
+}
+
+/** An error of one adapter must not keep the module from serving. */
+function announceRoutes(
+  providers: readonly Provider[],
+  { entries }: RouteTable<LiveRoute>,
+  log: Log,
+): void {
+  const routes = entries.map(({ value: { declared, options } }): ProviderRoute => {
+    return { declared, ...(options !== undefined && { options }) };
+  });
+  for (const provider of providers) {
+    try {
+      provider.useRoutes?.(routes);
+    } catch (error) {
+      log.error({ err: error }, 'adapter rejected its routes');
+    }
   }
 }
 

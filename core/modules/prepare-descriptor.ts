@@ -36,11 +36,11 @@ import type { TextLimits } from '../document/text-limits.js';
 import { digestText } from '../lib/hash.js';
 import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
+  assertAdapterOperations,
   type LoadedManifest,
   loadManifest,
   type ManifestInput,
 } from '../manifest/load-manifest.js';
-import type { AdapterLimits } from '../manifest/route-rules.js';
 import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import { findSigner } from './find-signer.js';
@@ -71,6 +71,8 @@ export interface PreparedDescriptor {
   readonly descriptor: Descriptor;
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
+  /** The kinds of providers that the host has, when the descriptor was read. */
+  readonly kinds: readonly string[];
   /** The signer of the config, and the references of its own config; `null` without one. */
   readonly signer: PreparedSigner | null;
   /** The references of the adapter; its lists also have those of the signer. */
@@ -181,7 +183,10 @@ async function findFurtherErrors(
   if (manifest !== null) {
     files.push(...listManifestFiles(manifest, baseDir));
     const text = 'text' in entry ? entry.text : '';
-    checks.push(readLocalManifest({ descriptor: manifest, ...place, text, log: context.log }));
+    const kinds = context.plugins.kinds();
+    checks.push(
+      readLocalManifest({ descriptor: manifest, ...place, text, kinds, log: context.log }),
+    );
   }
   const further = await collectDiagnostics(checks);
   const all = [...diagnostics, ...further.filter((diagnostic) => diagnostic.file === file)];
@@ -234,18 +239,19 @@ async function completeDescriptor(
   const place = { file, baseDir, locate };
   const missingSecrets: MissingSecret[] = [];
   const { checksExamples = false, log } = context;
+  const kinds = context.plugins.kinds();
+  if (givenManifest !== null) assertAdapterOperations(givenManifest.manifest, adapter);
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
   const { config: signerConfig, configPath = [] } = descriptor.configDescription?.signer ?? {};
   const prefix = toDescriptorPath(configPath);
-  const adapterLimits = limitsOf(adapter);
   const { allowsReference, limits } = context;
   const files = { baseDir, source: { file, locate }, allowsReference, limits };
   const [ofAdapter, ofSigner, manifest, further] = await settleAll([
     resolving,
     factory && resolveConfig(factory, signerConfig, place, context, missingSecrets, prefix),
     givenManifest ??
-      readLocalManifest({ descriptor, ...place, text, checksExamples, adapterLimits, log }),
+      readLocalManifest({ descriptor, ...place, text, checksExamples, adapter, kinds, log }),
     resolving.then(
       (references) => readFurtherProviders(descriptor, { adapter, references, files }),
       // Its own errors are collected.
@@ -269,6 +275,7 @@ async function completeDescriptor(
     // Rarely used, so the text is parsed again instead of keeping all positions in memory.
     locate: (path, at) => readStructuredText(file, text).locate(path, at),
     adapter,
+    kinds,
     signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
     references,
     furtherProviders: further.map(({ section, config, document }) => {
@@ -280,11 +287,6 @@ async function completeDescriptor(
     files: listReloadingFiles(namedFiles, descriptor, adapter, baseDir),
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
-}
-
-/** The capabilities of the adapter for routes of the manifest. */
-export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
-  return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
 }
 
 /** The same descriptor; an inline manifest, which can be large, is not kept a second time. */

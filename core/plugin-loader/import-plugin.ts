@@ -12,6 +12,7 @@ import {
 } from '../contract/index.js';
 import { withTimeout } from '../lib/promises.js';
 import { toError } from '../lib/to-error.js';
+import { OPERATION_MEMBERS } from '../manifest/manifest-struct.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
 
@@ -46,10 +47,23 @@ export interface PluginExports {
 export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExports> {
   const exported = readExports(plugin, await importEntry(plugin));
   const adapters = validateExports(plugin, exported.adapters, ADAPTERS);
+  for (const adapter of adapters.values()) assertOperation(plugin, adapter);
   const authenticators = validateExports(plugin, exported.authenticators, AUTHENTICATORS);
   const surfaces = validateExports(plugin, exported.surfaces, SURFACES);
   const signers = validateExports(plugin, exported.signers, SIGNERS);
   return { adapters, authenticators, surfaces, signers };
+}
+
+/** A kind that defines a member of operations must not have the name of one that exists. */
+function assertOperation(plugin: ImportedPlugin, { kind, operation }: ProviderAdapter): void {
+  if (operation === undefined) return;
+  if (typeof operation.validate !== 'function') {
+    const problem = `exports an adapter of the kind '${kind}' whose 'operation' is no struct`;
+    throw new PluginError(plugin.name, 'export', problem, REPORT_HINT);
+  }
+  if (!OPERATION_MEMBERS.has(kind)) return;
+  const problem = `exports an adapter with 'operation' of the kind '${kind}', which is the name of another member of operations`;
+  throw new PluginError(plugin.name, 'kinds', problem, 'choose another kind');
 }
 
 export function createImportTimeout(name: string): PluginError {

@@ -33,6 +33,7 @@ const OPTIONAL_METHODS = [
   'balancing',
   'followEndpoints',
   'credentialProblem',
+  'useRoutes',
 ] as const;
 
 /** The maximum number of endpoints that are resolved while the provider is open. */
@@ -85,6 +86,9 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
     invoke: (invocation) => runAs(owner, () => Promise.resolve(provider.invoke(invocation))),
     ...runAs(owner, () => readConstants(provider, kind)),
     credentialProblem: () => readProblem(runAs(owner, () => provider.credentialProblem?.())),
+    ...(provider.useRoutes !== undefined && {
+      useRoutes: (routes) => runAs(owner, () => provider.useRoutes?.(routes)),
+    }),
     ...checkFollowing(provider, kind, owner),
   };
 }

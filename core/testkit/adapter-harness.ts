@@ -16,6 +16,7 @@ import { createInvocation, type RouteCall } from './fakes/create-invocation.js';
 import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-context.js';
 import type { Echo } from './reference/behaviors.js';
 import { createReferenceModule } from './reference/reference-module.js';
+import { ReferenceRoutes } from './reference/reference-routes.js';
 import type { RunningReference } from './reference/running-reference.js';
 import { createWait, openLikeHost, startSubject } from './start-subject.js';
 import type { Wait } from './wait.js';
@@ -27,6 +28,8 @@ const MIN_CYCLES = 50;
 export interface OpenedProvider {
   readonly provider: Provider;
   readonly context: FakeOpenContext;
+  /** The routes of the reference module. */
+  readonly routes: ReferenceRoutes;
   /** Calls the first endpoint if the provider has several, as the host does. */
   invoke(
     operation: RouteCall | ProviderOperation,
@@ -94,7 +97,9 @@ export class AdapterHarness {
     const context = createFakeOpenContext(this.reference);
     const { config } = this.reference;
     const provider = await openLikeHost(this.adapter, config, context, this.wait);
-    return createOpened(provider, context, this.wait);
+    const routes = new ReferenceRoutes(this.adapter, this.reference);
+    provider.useRoutes?.(routes.all);
+    return createOpened({ provider, context, routes }, this.wait);
   }
 
   /** @throws AssertionError for a config that the adapter's struct rejects. */
@@ -165,14 +170,18 @@ export function textOf({ body }: Outcome): string {
   return Buffer.from(joinBody(body)).toString();
 }
 
-function createOpened(provider: Provider, context: FakeOpenContext, wait: Wait): OpenedProvider {
+function createOpened(
+  { provider, context, routes }: Pick<OpenedProvider, 'provider' | 'context' | 'routes'>,
+  wait: Wait,
+): OpenedProvider {
   const [endpoint] = provider.endpoints?.() ?? [];
   const picked = endpoint === undefined ? {} : { endpoint: endpoint.id };
   const invoke: OpenedProvider['invoke'] = async (operation, others = {}) =>
-    provider.invoke(createInvocation(operation, { ...picked, ...others }));
+    provider.invoke(createInvocation(addOptions(operation, routes), { ...picked, ...others }));
   return {
     provider,
     context,
+    routes,
     invoke,
     read: async (target, call = {}) => {
       const method = call.method ?? 'GET';
@@ -183,6 +192,16 @@ function createOpened(provider: Provider, context: FakeOpenContext, wait: Wait):
     },
     close: () => context.scope.close(),
   };
+}
+
+function addOptions(
+  operation: RouteCall | ProviderOperation,
+  routes: ReferenceRoutes,
+): RouteCall | ProviderOperation {
+  if ('kind' in operation && operation.kind !== 'http_route') return operation;
+  const { method = 'GET', target = '/' } = operation;
+  const options = routes.optionsOf(method, target);
+  return options === undefined ? operation : { options, ...operation };
 }
 
 function describe(error: unknown): string {

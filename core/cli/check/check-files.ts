@@ -1,14 +1,28 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import type { Manifest } from '../../contract/index.js';
 import { listLearnedScopes } from '../../descriptor/sections/identity.js';
-import { type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
+import {
+  createInvalidFile,
+  type Diagnostic,
+  type DocumentSource,
+  InvalidFile,
+} from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import { isMapping } from '../../lib/read-member.js';
+import { toError } from '../../lib/to-error.js';
+import {
+  listOperationKinds,
+  validateAdapterOperations,
+} from '../../manifest/adapter-operations.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
-import { manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
+import { findUnsupported, manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
+import { limitsOf } from '../../manifest/route-rules.js';
+import { violationAt } from '../../manifest/violation-at.js';
 import type { DescriptorContext, PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import type { AdapterSource } from '../../plugin-loader/adapter-source.js';
 import { type DirectoryFile, omitUsedFiles, readDirectoryFile } from '../../watch/directory.js';
 import { type CheckedDescriptor, checkDescriptor, checkDescriptors } from './check-descriptors.js';
 import type { CheckedFile, CheckNote, CheckReport } from './check-report.js';
@@ -28,7 +42,7 @@ export async function checkFiles(path: string, context: CheckContext): Promise<C
   const folder = dirname(resolve(path));
   const entry = await readDirectoryFile(folder, basename(path));
   return (
-    checkManifest(entry, folder) ??
+    (await checkManifest(entry, folder, context)) ??
     reportDescriptors([await checkDescriptor(entry, context)], folder, context)
   );
 }
@@ -123,17 +137,20 @@ function describeLearned({ descriptor, manifest }: PreparedDescriptor): string |
 }
 
 /** Returns `null` for a file that is not a manifest, or cannot be read. */
-function checkManifest(entry: DirectoryFile, folder: string): CheckReport | null {
+async function checkManifest(
+  entry: DirectoryFile,
+  folder: string,
+  { plugins }: CheckContext,
+): Promise<CheckReport | null> {
   if (!('text' in entry)) return null;
   const document = readDocument(entry);
   if (document === null || !looksLikeManifest(document.value)) return null;
   const { file, path } = entry;
   try {
-    const { manifest, warnings } = parseManifest(
-      document.value,
-      { file, locate: document.locate },
-      { checksExamples: true },
-    );
+    const source = { file, locate: document.locate };
+    const options = { checksExamples: true, kinds: plugins.kinds() };
+    const { manifest, warnings } = parseManifest(document.value, source, options);
+    await checkOperations(manifest, source, plugins);
     const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
     return report(manifest.module_id, read, warnings);
   } catch (error) {
@@ -154,6 +171,32 @@ function checkManifest(entry: DirectoryFile, folder: string): CheckReport | null
       ignored: [],
     };
   }
+}
+
+/**
+ * Without a descriptor, the operations of a manifest show the kind of its provider.
+ * @throws InvalidFile with all errors.
+ */
+async function checkOperations(
+  manifest: Manifest,
+  source: DocumentSource,
+  plugins: AdapterSource,
+): Promise<void> {
+  const [kind] = listOperationKinds(manifest);
+  if (kind === undefined) return;
+  const adapter = await plugins.adapter(kind).catch((error: unknown) => {
+    const index = manifest.http_routes.findIndex((route) =>
+      Object.hasOwn(route.operation ?? {}, kind),
+    );
+    const path = ['http_routes', index, 'operation', kind];
+    const rest = `cannot be checked: ${toError(error).message}`;
+    throw createInvalidFile([violationAt(path, 'plugin-failed', rest)], source);
+  });
+  const violations = [
+    ...findUnsupported(manifest, limitsOf(adapter)),
+    ...validateAdapterOperations(manifest, adapter),
+  ];
+  if (violations.length > 0) throw createInvalidFile(violations, source);
 }
 
 function readDocument({ file, text }: { readonly file: string; readonly text: string }) {

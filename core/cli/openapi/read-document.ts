@@ -114,6 +114,6 @@ function describeModule({ prepared }: CheckedDescriptor): DescribedModule[] {
   const { descriptor, inputDigest } = prepared;
   const { manifest, digest } = prepared.manifest;
   const configDigest = configDigestOf(inputDigest, digest);
-  const routes = createRoutes(descriptor, manifest);
+  const routes = createRoutes({ descriptor }, manifest);
   return [{ name: descriptor.module, configDigest, descriptor, manifest, routes }];
 }

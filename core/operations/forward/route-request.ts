@@ -42,7 +42,7 @@ async function awaitUpload(upload: Upload): Promise<void> {
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, matched, request, hopByHop } = call;
   const { module, target, match } = matched;
-  const { name, declaredPath, timeoutMs, isRepeatable, body, isWebSocket } = match.value;
+  const { name, declaredPath, timeoutMs, isRepeatable, body, isWebSocket, options } = match.value;
   const { handshake } = request;
   const opening =
     isWebSocket && handshake !== null ? createWebSocketCall(handshake, hopByHop) : null;
@@ -63,6 +63,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
       target: target.forwardTarget,
       providerPath: target.providerPath,
       pathParams: match.params,
+      ...(options !== undefined && { options }),
       body: call.body,
       ...(call.upload !== null && { bodyStream: call.upload }),
       ...(opening !== null && { upgrade: 'websocket' as const }),

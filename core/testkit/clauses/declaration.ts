@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describeConfig } from '../../contract/describe-config.js';
 import { CONTRACT_VERSION, isAdapter } from '../../contract/index.js';
 import type { AdapterClause } from '../clause.js';
+import { describeReference } from '../reference/reference-routes.js';
+import { needs } from './needs.js';
 
 const KIND = /^[a-z][a-z0-9-]*$/;
 const UNKNOWN_KEY = 'modgate_testkit_unknown_key';
@@ -38,6 +40,20 @@ export const DECLARATION: readonly AdapterClause[] = [
       for (const value of [undefined, null, 'text', 7, [], true]) {
         const [error] = adapter.config.validate(value, { coerce: true });
         assert.ok(error, `config must reject ${JSON.stringify(value) ?? 'undefined'}`);
+      }
+    },
+  },
+  {
+    id: 'operation.unknown-keys',
+    title: 'rejects unknown keys in what its routes say to it',
+    skip: needs('operation'),
+    run: async ({ adapter, reference }) => {
+      const { http_routes } = describeReference(adapter.kind, reference);
+      for (const { operation } of http_routes) {
+        const value: unknown = Reflect.get(operation ?? {}, adapter.kind);
+        const withUnknown = { ...(value as object), [UNKNOWN_KEY]: 1 };
+        const [error] = adapter.operation?.validate(withUnknown, { coerce: true }) ?? [];
+        assert.ok(error, 'operation must reject an unknown key');
       }
     },
   },

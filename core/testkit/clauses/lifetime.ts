@@ -64,6 +64,16 @@ export const OPENING: readonly AdapterClause[] = [
     },
   },
   {
+    id: 'open.routes',
+    title: 'takes its routes again while it is open, and calls them after that',
+    run: async (harness) => {
+      const opened = await harness.open();
+      for (const routes of [[], opened.routes.all]) opened.provider.useRoutes?.(routes);
+      const { target } = await opened.read<Echo>('/echo/routes');
+      assert.equal(target, '/echo/routes');
+    },
+  },
+  {
     id: 'open.independent',
     title: 'shares nothing between two opened providers: closing one leaves the other usable',
     run: async (harness) => {

@@ -13,6 +13,8 @@ const REASONS = {
   configure: supports('configure'),
   streams: supports('streams'),
   upgrade: supports('upgrade'),
+  operation: ({ adapter }: AdapterHarness) =>
+    adapter.operation === undefined ? 'the adapter defines no operation' : null,
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

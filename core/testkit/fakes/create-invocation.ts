@@ -65,7 +65,12 @@ function createRoute(call: RouteCall): HttpRouteOperation {
   const [path = '/'] = target.split('?');
   const providerPath = call.providerPath ?? decodeURIComponent(path);
   const { declaredPath = path, pathParams = {} } = call;
-  const { upgrade } = call;
+  const { upgrade, options } = call;
   const route = { method, declaredPath, target, providerPath, pathParams, body };
-  return { kind: 'http_route', ...route, ...(upgrade !== undefined && { upgrade }) };
+  return {
+    kind: 'http_route',
+    ...route,
+    ...(upgrade !== undefined && { upgrade }),
+    ...(options !== undefined && { options }),
+  };
 }

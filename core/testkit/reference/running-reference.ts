@@ -1,3 +1,4 @@
+import type { ManifestRoute } from '../../contract/index.js';
 import type { SkippedStart } from '../skipped.js';
 import type { ReferenceModule } from './reference-module.js';
 import type { ReferenceFault } from './reference-protocol.js';
@@ -17,6 +18,11 @@ export interface RunningReference {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** The results of `context.path`, by reference. Default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
+  /**
+   * `operation.<kind>` of a route of the reference module, for an adapter with {@link ProviderAdapter.operation}.
+   * Default: none.
+   */
+  operation?(route: ManifestRoute): unknown;
   /** The faults that this transport can inject; clauses about others are skipped. Default none. */
   readonly faults?: readonly ReferenceFault[];
   /** The open connections at the provider's end. Absent for a transport without connections. */

@@ -4,12 +4,9 @@ import {
   type RawHeader,
   type ReceivedResponse,
 } from '../../../core/selftest/raw-http.js';
-import {
-  type AdapterSubject,
-  REFERENCE_MANIFEST,
-  type RunningReference,
-} from '../../../core/testkit/index.js';
+import type { AdapterSubject, RunningReference } from '../../../core/testkit/index.js';
 import { EXACT_JSON, VERSION_HEADERS } from '../../../core/testkit/reference/behaviors.js';
+import { describeReference } from '../../../core/testkit/reference/reference-routes.js';
 import { call } from '../http/call.js';
 import { expectProblem, reasonOf } from '../http/expect-problem.js';
 import { waitUntil } from '../http/wait-until.js';
@@ -33,7 +30,7 @@ export function rawModeSuite(subject: AdapterSubject, host: () => RunningHost): 
       host().drop(`${MODULE}.json`, {
         module: MODULE,
         provider: { kind: subject.adapter.kind, config: reference.config },
-        manifest: { inline: REFERENCE_MANIFEST },
+        manifest: { inline: describeReference(subject.adapter.kind, reference) },
         responses: { mode: 'raw' },
       });
       const isServed = async () => (await get('/exact')).status === 200;

@@ -2,13 +2,15 @@ import { Pool } from 'undici';
 import {
   type HttpRouteOperation,
   type Invocation,
+  type Manifest,
   type OpenContext,
   type Outcome,
   type Provider,
   type ProviderAdapter,
   ProviderFailure,
 } from '../../../core/contract/index.js';
-import { type AdapterSubject, REFERENCE_MANIFEST } from '../../../core/testkit/index.js';
+import type { AdapterSubject, RunningReference } from '../../../core/testkit/index.js';
+import { describeReference } from '../../../core/testkit/reference/reference-routes.js';
 import { waitUntil } from '../http/wait-until.js';
 import type { RunningHost } from '../start-host.js';
 
@@ -62,21 +64,30 @@ const EXCEPTIONS = {
  * the close removes the descriptor.
  */
 export function callThroughHost(subject: AdapterSubject, host: () => RunningHost): AdapterSubject {
+  let running: Pick<RunningReference, 'operation'> = {};
   const adapter: ProviderAdapter = {
     ...subject.adapter,
     // A client sees a whole body; separate tests cover WebSockets.
     supports: { ...subject.adapter.supports, streams: false, upgrade: false },
-    open: (config, context) => openThroughHost(host(), subject.adapter.kind, config, context),
+    open: (config, context) => {
+      const { kind } = subject.adapter;
+      return openThroughHost(host(), { kind, config }, describeReference(kind, running), context);
+    },
   };
-  return { ...subject, adapter, except: { ...subject.except, ...EXCEPTIONS } };
+  const start: AdapterSubject['start'] = async (reference) => {
+    const started = await subject.start(reference);
+    if ('config' in started) running = started;
+    return started;
+  };
+  return { ...subject, adapter, start, except: { ...subject.except, ...EXCEPTIONS } };
 }
 
 let modules = 0;
 
 async function openThroughHost(
   host: RunningHost,
-  kind: string,
-  config: unknown,
+  provider: { readonly kind: string; readonly config: unknown },
+  inline: Manifest,
   { scope }: OpenContext,
 ): Promise<Provider> {
   modules += 1;
@@ -87,7 +98,7 @@ async function openThroughHost(
     // The log costs less than requests. Lines about the file without a state are warnings.
     const states = () =>
       host.logs().flatMap((line) => (line['file'] === file ? (line['state'] ?? []) : []));
-    host.drop(file, describeModule(module, { kind, config }, others));
+    host.drop(file, describeModule(module, provider, others));
     scope.defer(async () => {
       host.remove(file);
       await waitUntil(`the removal of ${file}`, () => states().includes('removed'));
@@ -95,7 +106,7 @@ async function openThroughHost(
     await waitUntil(file, () => states().length > 0);
   };
   scope.defer(() => pool.destroy());
-  await mount(name, { manifest: { inline: REFERENCE_MANIFEST } });
+  await mount(name, { manifest: { inline } });
   let small: Promise<void> | null = null;
 
   const invoke = async (invocation: Invocation): Promise<Outcome> => {
@@ -103,7 +114,7 @@ async function openThroughHost(
     if (operation.kind !== 'http_route') return callBridge(pool, name, invocation);
     if (maxResponseBytes !== SMALL_RESPONSE_BYTES) return callRoute(pool, name, invocation);
     small ??= mount(`${name}-small`, {
-      manifest: { inline: REFERENCE_MANIFEST },
+      manifest: { inline },
       limits: { timeout_ms: TIMEOUT_MS, response_bytes: SMALL_RESPONSE_BYTES },
     });
     await small;

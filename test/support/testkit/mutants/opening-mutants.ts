@@ -1,10 +1,11 @@
 import { type AddressInfo, connect } from 'node:net';
-import { any, type } from 'superstruct';
+import { any, string, type } from 'superstruct';
 import {
   type Provider,
   type ProviderAdapter,
   ProviderFailure,
 } from '../../../../core/contract/index.js';
+import { startHttpReference } from '../../../../core/testkit/index.js';
 import { changeProvider, changeRequest, GOOD, leaks, type Mutant, NEVER } from './mutant.js';
 
 export const OPENING_MUTANTS: readonly Mutant[] = [
@@ -37,6 +38,30 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     defect: 'accepts any config',
     reason: /config must reject undefined/,
     adapter: { ...GOOD, config: any() },
+  },
+  {
+    clause: 'operation.unknown-keys',
+    defect: 'accepts any key in what its routes say to it',
+    reason: /operation must reject an unknown key/,
+    adapter: { ...GOOD, operation: type({ call: string() }) },
+    start: async (reference) => ({
+      ...(await startHttpReference(reference)),
+      operation: ({ path }) => ({ call: path }),
+    }),
+  },
+  {
+    clause: 'open.routes',
+    defect: 'takes its routes once',
+    reason: /used twice/,
+    adapter: changeProvider(() => {
+      let uses = 0;
+      return {
+        useRoutes: () => {
+          uses += 1;
+          if (uses > 1) throw new Error('used twice');
+        },
+      };
+    }),
   },
   {
     clause: 'adapter.describe-config',
