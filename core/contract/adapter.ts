@@ -40,6 +40,16 @@ export interface Supports {
   readonly upgrade?: boolean;
 }
 
+/** A counter of an adapter in the metrics of the host. */
+export interface AdapterCounter {
+  /**
+   * Adds to the counter.
+   * @param count at least 0; default 1
+   * @throws RangeError for any other number.
+   */
+  add(count?: number): void;
+}
+
 /** The second argument of `open`. Belongs to one opened provider; may be kept as long as its scope. */
 export interface OpenContext {
   /** The name in the descriptor: `crm`, `acme/crm`. */
@@ -75,6 +85,15 @@ export interface OpenContext {
    * survives a restart. An adapter that needs the folder creates it. Absent on a host without state.
    */
   readonly stateDir?: string;
+  /**
+   * Opens the metric `modgate_<kind>_<name>` with the label `module` and no other, where `_` replaces each `-` of the
+   * kind. Its value is the sum over all processes of the host, and goes on after a reload. The same for each call with
+   * one name; a metric of the host with this name hides it.
+   * @param name `^[a-z][a-z0-9_]*_total$`, at most 64 characters
+   * @param help what it counts, in one line of at most 200 characters
+   * @throws Error for another name or help, and for more than 16 counters of a module.
+   */
+  counter(name: string, help: string): AdapterCounter;
   /**
    * Opens the signer of {@link ConfigDescription.signer}; its `sign` throws nothing but a ProviderFailure in phase
    * `preparing`. Absent for a config without a signer.

@@ -128,6 +128,7 @@ export async function openVersion(
         file: references.file,
         path: references.path,
         ...(exchange !== undefined && { callerTokens: context.callerTokens.open(exchange.issuer) }),
+        counter: (name, help) => known.counters.open(kind, name, help),
         follow: createFollower({ references, log, scope, owner }),
         ...(prepared.signer !== null && { openSigner: createSignerOpener(prepared.signer) }),
       }),

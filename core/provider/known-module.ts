@@ -1,3 +1,5 @@
+import { AdapterCounters } from './adapter-counters.js';
+
 /** The calls of one version of a module. */
 export interface CallCounts {
   readonly calls: number;
@@ -41,6 +43,7 @@ export interface KnownState<T> {
  */
 export class KnownModule {
   readonly totals: CallTotals = { calls: 0, failed: 0 };
+  readonly counters = new AdapterCounters();
   readonly #known = new Map<string, Map<string, Known>>();
 
   /**

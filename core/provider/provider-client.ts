@@ -14,6 +14,7 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
+import type { AdapterCounters } from './adapter-counters.js';
 import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
 import { MIN_SERVER_ERROR } from './circuit-breaker.js';
@@ -76,6 +77,7 @@ export class ProviderClient {
   /** `null` for no limit. */
   readonly rates: RateLimits | null;
   readonly totals: CallTotals;
+  readonly adapterCounters: AdapterCounters;
   /** Whether the provider receives HEAD, and bodies as streams. */
   readonly streams: boolean;
   readonly #provider: Provider;
@@ -117,6 +119,7 @@ export class ProviderClient {
   }: ProviderClientOptions) {
     const { totals } = known;
     this.totals = totals;
+    this.adapterCounters = known.counters;
     this.streams = streams;
     this.#provider = provider;
     this.#secrets = secrets;

@@ -52,6 +52,7 @@ export async function openAdapter<Config>(
     secret: (reference) => new Secret(need(options.secrets, reference)),
     file: (reference) => Buffer.from(need(options.files, reference)),
     path: (reference) => options.paths?.[reference] ?? reference,
+    counter: () => ({ add: () => {} }),
     follow: () => Promise.reject(new Error('the test follows no document')),
     ...(options.stateDir !== undefined && { stateDir: options.stateDir }),
   };

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { LiveModule } from '../../modules/live-module.js';
+import { registerAdapterMetrics } from './adapter-metrics.js';
 import { type CollectedMetric, type Labels, registerCollected } from './collected-metric.js';
 import { createHostMetrics, type ObservedHost } from './host-metrics.js';
 import type { MetricsSnapshot } from './metrics-snapshot.js';
@@ -57,6 +58,7 @@ export class Metrics {
   async snapshot(): Promise<MetricsSnapshot> {
     this.#registry ??= openRegistry(this.#collected);
     const registry = await this.#registry;
+    registerAdapterMetrics(await import('prom-client'), registry, this.#host);
     // Removed modules and routes must not remain in the metrics.
     this.requests.keepOnly(readDeclared(this.#host));
     const collected = (await registry.getMetricsAsJSON()) as unknown as MetricsSnapshot;

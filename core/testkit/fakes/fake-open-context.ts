@@ -28,6 +28,8 @@ export interface FakeOpenContext extends OpenContext {
   readonly scope: FakeScope;
   /** Read by the test. */
   readonly log: FakeLog;
+  /** The value of a counter of the adapter; 0 for one that it has not opened. */
+  counted(name: string): number;
   /** Changes the content of a document, like a host when its file changes. */
   change(reference: string, content: unknown): void;
 }
@@ -39,6 +41,7 @@ export interface FakeOpenContext extends OpenContext {
 export function createFakeOpenContext(options: FakeOpenContextOptions = {}): FakeOpenContext {
   const { module = 'reference', secrets, files, documents, paths, stateDir } = options;
   const followers = new Map<string, (content: unknown) => void>();
+  const counts = new Map<string, number>();
   return {
     module,
     scope: createFakeScope(),
@@ -50,6 +53,10 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
       followers.set(reference, onChange as (content: unknown) => void);
       return requireValue(documents, reference, 'document') as T;
     },
+    counter: (name) => ({
+      add: (count = 1) => counts.set(name, (counts.get(name) ?? 0) + count),
+    }),
+    counted: (name) => counts.get(name) ?? 0,
     change: (reference, content) => followers.get(reference)?.(content),
     ...(stateDir !== undefined && { stateDir }),
   };
