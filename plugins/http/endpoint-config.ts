@@ -27,7 +27,8 @@ const ENDPOINT_URL = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 
-const url = named(
+/** A URL to which paths are appended. */
+export const endpointUrlStruct = named(
   'endpointUrl',
   described(
     define<string>(
@@ -43,7 +44,9 @@ const url = named(
 );
 
 const weighted = object({
-  url: described(url, { description: 'http or https, without credentials, query or fragment.' }),
+  url: described(endpointUrlStruct, {
+    description: 'http or https, without credentials, query or fragment.',
+  }),
   weight: described(
     define<number>(
       `integer between 1 and ${MAX_WEIGHT}`,
@@ -66,14 +69,14 @@ export type EndpointEntry = string | WeightedEndpoint | NamedEndpoint;
  */
 export const endpoint = described(
   dynamic<EndpointEntry>((value): AnyStruct => {
-    if (typeof value !== 'object' || value === null) return url;
+    if (typeof value !== 'object' || value === null) return endpointUrlStruct;
     if ('dns' in value) return dnsEndpoint;
     return 'srv' in value ? srvEndpoint : weighted;
   }),
   when(
     { type: 'object' },
     when({ required: ['dns'] }, dnsEndpoint, when({ required: ['srv'] }, srvEndpoint, weighted)),
-    url,
+    endpointUrlStruct,
   ),
 );
 

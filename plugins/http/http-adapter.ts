@@ -82,19 +82,22 @@ function createToReplica(config: HttpConfig, context: OpenContext) {
   return (entry: string | WeightedEndpoint | NamedPlace): ReplicaOptions => {
     if (typeof entry === 'object' && 'entry' in entry) return toNamedReplica(entry, readTls);
     const url = new URL(endpointUrl(entry));
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const address: Address =
-      url.protocol === 'http:'
-        ? { kind: 'tcp', host, port: Number(url.port || 80) }
-        : { kind: 'tls', host, port: Number(url.port || 443), options: readTls() };
     return {
       id: endpointId(entry),
       weight: typeof entry === 'string' ? 1 : entry.weight,
       origin: url.origin,
       prefix: pathPrefix(url),
-      address,
+      address: readAddress(url, readTls),
     };
   };
+}
+
+/** The address of a URL. */
+export function readAddress(url: URL, readTls: () => ConnectionOptions): Address {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return url.protocol === 'http:'
+    ? { kind: 'tcp', host, port: Number(url.port || 80) }
+    : { kind: 'tls', host, port: Number(url.port || 443), options: readTls() };
 }
 
 /**

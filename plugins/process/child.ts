@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../core/contract/index.js';
 import { LineLog } from '../shared/line-log.js';
 
@@ -11,6 +12,8 @@ export interface ChildOptions {
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Whether the command speaks a protocol on stdin and stdout; otherwise stdout is logged. */
+  readonly hasProtocol?: boolean;
 }
 
 /** One run of the command. */
@@ -22,9 +25,9 @@ export class Child {
   readonly #child: ChildProcess;
   #reason: string | null = null;
 
-  constructor({ command, cwd, env, log }: ChildOptions) {
+  constructor({ command, cwd, env, log, hasProtocol = false }: ChildOptions) {
     const [program = '', ...args] = command;
-    // No shell. The end of stdin, which is never written to, means that the host has exited.
+    // No shell. The end of stdin means that the host has exited.
     this.#child = spawn(program, args, { cwd, env, detached: true, stdio: 'pipe', shell: false });
     const { pid } = this.#child;
     if (pid !== undefined) rememberGroup(pid);
@@ -50,7 +53,16 @@ export class Child {
     });
     // The error is also the reason of `exited`.
     this.spawned.catch(() => {});
-    logOutput(this.#child, log);
+    logOutput(this.#child, log, hasProtocol);
+  }
+
+  get stdin(): Writable | null {
+    return this.#child.stdin;
+  }
+
+  /** Only for a command with a protocol. */
+  get stdout(): Readable | null {
+    return this.#child.stdout;
   }
 
   get pid(): number | undefined {
@@ -70,10 +82,13 @@ export class Child {
   }
 }
 
-function logOutput(child: ChildProcess, log: Log): void {
+function logOutput(child: ChildProcess, log: Log, hasProtocol: boolean): void {
   const { pid, stdout, stderr } = child;
   const outputs = [
-    { output: stdout, lines: new LineLog(log.info, { pid, stream: 'stdout' }) },
+    {
+      output: hasProtocol ? null : stdout,
+      lines: new LineLog(log.info, { pid, stream: 'stdout' }),
+    },
     { output: stderr, lines: new LineLog(log.warn, { pid, stream: 'stderr' }) },
   ];
   for (const { output, lines } of outputs) {

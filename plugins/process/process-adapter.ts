@@ -34,7 +34,7 @@ export const processAdapter = defineAdapter({
     const supervisor = new ProcessSupervisor({
       command: config.command,
       cwd: context.path(config.cwd ?? '.'),
-      env: createEnvironment(config, context, socketPath),
+      env: { ...createEnvironment(config, context), MODGATE_SOCKET: socketPath },
       log: context.log,
       socketPath,
       startTimeoutMs: config.start_timeout_ms ?? DEFAULT_START_TIMEOUT_MS,
@@ -63,7 +63,10 @@ export const processAdapter = defineAdapter({
 });
 
 /** The program, its folder, and arguments that are absolute or step out of a folder. */
-function listHostUses({ command, cwd = '.' }: ProcessConfig): readonly HostUse[] {
+export function listHostUses({
+  command,
+  cwd = '.',
+}: Pick<ProcessConfig, 'command' | 'cwd'>): readonly HostUse[] {
   const [program = '', ...args] = command;
   const locate = (written: string) => {
     const path = isAbsolute(written) ? written : join(cwd, written);
@@ -119,17 +122,15 @@ function supervise(
 }
 
 /** Passes on only `PATH` of the host's environment. */
-function createEnvironment(
-  { env }: ProcessConfig,
+export function createEnvironment(
+  { env }: Pick<ProcessConfig, 'env'>,
   { module, secret }: OpenContext,
-  socketPath: string,
 ): Record<string, string> {
   const { PATH } = process.env;
   return {
     ...(PATH !== undefined && { PATH }),
     ...readEnvironment(env, secret),
     MODGATE_MODULE: module,
-    MODGATE_SOCKET: socketPath,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,12 +13,14 @@ import { openHost, type RunningModgate } from '../../support/open-host.js';
 const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../../plugins/nats/example-provider.mjs', import.meta.url),
 );
+const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 const PATIENCE_MS = 20_000;
 
 const PAGES = [
   { page: 'docs/operate/kinds/local.md', files: 2, needsNats: false },
   { page: 'docs/operate/kinds/process.md', files: 3, needsNats: false },
   { page: 'docs/operate/kinds/nats.md', files: 1, needsNats: true },
+  { page: 'docs/operate/kinds/mcp.md', files: 3, needsNats: false },
 ];
 
 for (const { page, files, needsNats } of PAGES) {
@@ -37,6 +39,8 @@ for (const { page, files, needsNats } of PAGES) {
       }
       directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
       expect(writeDocumentedFiles(page, directory)).to.have.length(files);
+      // What the page installs.
+      symlinkSync(MODULES, join(directory, 'node_modules'), 'junction');
       host = await openHost([
         ...['serve', '--env', 'development', '--port', '0'],
         ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],

@@ -1,0 +1,67 @@
+import { enums, type Infer, object, refine } from 'superstruct';
+import { described, optionally, when } from '../../core/contract/described.js';
+import { auth, tls } from '../http/credentials-config.js';
+import { endpointUrlStruct, isHttps } from '../http/endpoint-config.js';
+import { processConfig } from '../process/config.js';
+import { integerBetween } from '../shared/health-config.js';
+
+/** The time from the start of a session to the end of its handshake: `npx` may install a package first. */
+export const DEFAULT_START_TIMEOUT_MS = 120_000;
+
+const { command, cwd, env } = processConfig.schema;
+
+const members = object({
+  url: optionally(endpointUrlStruct, { description: 'The server, over Streamable HTTP.' }),
+  tls: optionally(tls, {}),
+  auth: optionally(auth, {}),
+  command: optionally(command, {
+    description: 'The server as a program and its arguments, over stdio; there is no shell.',
+  }),
+  cwd,
+  env,
+  sessions: optionally(enums(['shared', 'actor']), {
+    default: 'shared',
+    description: 'Whether callers share a session, or each actor has its own.',
+  }),
+  start_timeout_ms: optionally(integerBetween(100, 600_000), {
+    default: DEFAULT_START_TIMEOUT_MS,
+    description: 'From the start of a session to the end of its handshake. Milliseconds.',
+  }),
+});
+
+const oneServer = refine(
+  members,
+  'a mapping with exactly one of url and command',
+  (value) => (value.url === undefined) !== (value.command === undefined),
+);
+const ownMembers = refine(
+  oneServer,
+  'a mapping with tls and auth only beside url, and cwd and env only beside command',
+  ({ url, ...value }) =>
+    url === undefined
+      ? value.tls === undefined && value.auth === undefined
+      : value.cwd === undefined && value.env === undefined,
+);
+const httpsWithTls = refine(
+  ownMembers,
+  'a mapping with tls only if the url is https',
+  (value) => value.tls === undefined || value.url === undefined || isHttps(value.url),
+);
+
+const ONE_SERVER = when(
+  { required: ['url'] },
+  { properties: { command: false, cwd: false, env: false } },
+  { required: ['command'], properties: { tls: false, auth: false } },
+);
+
+/** `provider.config` of kind `mcp`. */
+export const mcpConfig = described(
+  refine(
+    httpsWithTls,
+    'a mapping with auth.exchange only for sessions: actor',
+    (value) => value.auth?.exchange === undefined || value.sessions === 'actor',
+  ),
+  { allOf: [ONE_SERVER] },
+);
+
+export type McpConfig = Infer<typeof mcpConfig>;

@@ -1,0 +1,120 @@
+import {
+  Client,
+  type ClientOptions,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { isProviderFailure } from '../../core/contract/index.js';
+import { formatError } from '../shared/format-error.js';
+import { Exchange, exchanges, OWN_RESPONSE_BYTES, readMember } from './exchange.js';
+
+const CLIENT = { name: 'modgate', version: '1.0.0' };
+
+/** The revisions with a handshake, the newest first; the client itself asks for newer ones before. */
+export const OLDER_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+/** A process that does not know the first message of newer revisions may ignore it. */
+const SILENCE_MS = 5_000;
+
+export interface ConnectOptions {
+  /** Creates a transport for each attempt. */
+  readonly createTransport: () => Transport;
+  /** Whether silence means an older revision. */
+  readonly isProcess: boolean;
+  /** Whether the newest revision was tried without success. */
+  readonly startsOlder: boolean;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onToolsChanged: () => void;
+}
+
+/**
+ * Negotiates a revision: the newest first, after a refusal those that the server names, otherwise older
+ * ones.
+ * @throws Error for operators, or ProviderFailure.
+ */
+export async function connectClient(options: ConnectOptions): Promise<Client> {
+  const tried = new Set<string>();
+  let refusal: unknown;
+  if (!options.startsOlder) {
+    try {
+      return await attempt(null, options);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      refusal = error;
+    }
+  }
+  for (;;) {
+    const version = chooseOlder(refusal, tried);
+    if (version === undefined) throw refusal;
+    tried.add(version);
+    try {
+      return await attempt(version, options);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      refusal = error;
+    }
+  }
+}
+
+/** A version that the server named, otherwise the next older one. */
+function chooseOlder(refusal: unknown, tried: ReadonlySet<string>): string | undefined {
+  const named = readMember(readMember(refusal, 'data'), 'supported');
+  const left = OLDER_VERSIONS.filter((version) => !tried.has(version));
+  const supported = left.find((version) => Array.isArray(named) && named.includes(version));
+  return supported ?? left[0];
+}
+
+/** Whether the server answered, and did not accept the revision. */
+function isRefusal(error: unknown): boolean {
+  if (isProviderFailure(error)) return false;
+  if (error instanceof SdkHttpError) {
+    const { status } = error;
+    return status >= 400 && status <= 499 && status !== 401 && status !== 403 && status !== 429;
+  }
+  if (error instanceof ProtocolError) return true;
+  if (error instanceof SdkError) return error.code === SdkErrorCode.EraNegotiationFailed;
+  return error instanceof Error && /protocol version is not supported/.test(error.message);
+}
+
+/** @param version `null` for the newest */
+async function attempt(version: string | null, options: ConnectOptions): Promise<Client> {
+  const { createTransport, isProcess, timeoutMs, signal, onToolsChanged } = options;
+  const older = OLDER_VERSIONS.filter((other) => other !== version);
+  const clientOptions: ClientOptions = {
+    capabilities: {},
+    inputRequired: { autoFulfill: false },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
+    ...(version === null
+      ? {
+          versionNegotiation: {
+            mode: 'auto',
+            probe: { timeoutMs: isProcess ? SILENCE_MS : timeoutMs },
+          },
+        }
+      : { supportedProtocolVersions: [version, ...older] }),
+  };
+  const client = new Client(CLIENT, clientOptions);
+  // Errors of the transport fail their request; the rest has no consequence.
+  client.onerror = () => {};
+  const exchange = new Exchange({ maxResponseBytes: OWN_RESPONSE_BYTES, isHandshake: true });
+  try {
+    await exchanges.run(exchange, () =>
+      client.connect(createTransport(), { timeout: timeoutMs, signal }),
+    );
+    return client;
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw exchange.failure ?? error;
+  }
+}
+
+export function describeConnectError(error: unknown): string {
+  if (isProviderFailure(error)) return error.detail;
+  if (error instanceof SdkHttpError) return `HTTP status ${error.status}`;
+  if (error instanceof SdkError) return `${error.code}`;
+  return formatError(error);
+}

@@ -1,0 +1,267 @@
+import { Readable } from 'node:stream';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import {
+  type BodyStream,
+  isBodyStream,
+  isProviderFailure,
+  joinBody,
+  type Outcome,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import type { Replica } from '../http/replica.js';
+import type { EndpointRequest, SendRequest } from '../http/send-request.js';
+import { EventReader } from './event-reader.js';
+import {
+  createTooLong,
+  ENVELOPE_BYTES,
+  Exchange,
+  exchanges,
+  OWN_RESPONSE_BYTES,
+  parseMessage,
+  readMember,
+  writeMessage,
+} from './exchange.js';
+
+const MAX_ERROR_BYTES = 65_536;
+/** An event stream may end after its response, so that the connection can be used again. */
+const END_GRACE_MS = 250;
+const MAX_RESUMES = 3;
+
+/** JSON-RPC codes of servers for an unknown session. */
+const UNKNOWN_SESSION: ReadonlySet<unknown> = new Set([-32_000, -32_001]);
+
+/** Headers of the call that describe its own body and response. */
+const OWN_HEADERS = /^(?:accept|accept-.*|content-.*|if-.*|range|mcp-.*|last-event-id)$/;
+
+/** Statuses of a server, or of a proxy in front of it, that is not there. */
+const ABSENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const DENIED: ReadonlySet<number> = new Set([401, 403]);
+
+interface FetchOptions {
+  readonly replica: Replica;
+  readonly send: SendRequest;
+}
+
+/**
+ * The `fetch` of the client library: requests have the credentials and connections of the module, and
+ * responses are checked and bounded before the library parses them.
+ */
+export function createFetch(options: FetchOptions): FetchLike {
+  return async (url, init = {}) => {
+    const call = exchanges.getStore();
+    const message = init.body === undefined ? null : JSON.parse(String(init.body));
+    const isRequest = message !== null && message.method !== undefined && message.id !== undefined;
+    const exchange = isRequest ? beginRequest(call, message) : call;
+    const isResumed = init.method === 'GET' && new Headers(init.headers).has('last-event-id');
+    // Cancellations and responses to the server are sent although the call may have ended.
+    const isOwn = isRequest || isResumed;
+    const request = createRequest(new URL(url), init, exchange, message);
+    const signals = [init.signal ?? null, isOwn ? exchange?.signal : null];
+    const signal = AbortSignal.any(signals.filter((entry) => entry instanceof AbortSignal));
+    try {
+      if (isResumed) countResume(exchange);
+      if (isRequest && exchange !== undefined) exchange.isSent = true;
+      const limits = { maxResponseBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, signal };
+      const outcome = await options.send(options.replica, request, limits);
+      if (!isOwn || exchange === undefined) return await toPlainResponse(outcome);
+      return await toResponse(outcome, exchange, request.headers['mcp-session-id'] !== undefined);
+    } catch (error) {
+      if (isOwn && isProviderFailure(error)) {
+        exchange?.fail(error);
+        call?.fail(error);
+      }
+      throw error;
+    }
+  };
+}
+
+/** A handshake has several requests. */
+function beginRequest(
+  call: Exchange | undefined,
+  { id }: { readonly id: unknown },
+): Exchange | undefined {
+  const exchange = call?.options.isHandshake === true ? new Exchange(call.options) : call;
+  exchange?.begin(id);
+  return exchange;
+}
+
+function createRequest(
+  url: URL,
+  init: RequestInit,
+  exchange: Exchange | undefined,
+  message: object | null,
+): EndpointRequest {
+  const { headers: callHeaders = {}, context } = exchange?.options ?? {};
+  const passed = Object.entries(callHeaders).filter(([name]) => !OWN_HEADERS.test(name));
+  return {
+    method: (init.method ?? 'GET') as EndpointRequest['method'],
+    target: url.pathname + url.search,
+    headers: {
+      ...Object.fromEntries(passed),
+      'accept-encoding': 'identity',
+      ...Object.fromEntries(new Headers(init.headers)),
+    },
+    body: message === null ? null : Buffer.from(writeMessage(message, exchange)),
+    ...(context !== undefined && { context }),
+  };
+}
+
+/** @throws ProviderFailure after three attempts. */
+function countResume(exchange: Exchange | undefined): void {
+  if (exchange === undefined) return;
+  exchange.resumes += 1;
+  if (exchange.resumes <= MAX_RESUMES) return;
+  throw new ProviderFailure('protocol', 'the event stream broke, and could not be resumed');
+}
+
+/** For messages without a response of their own, and the stream of notifications. */
+async function toPlainResponse(outcome: Outcome): Promise<Response> {
+  const { status, headers, body } = outcome;
+  if (isEventStream(headers)) {
+    const exchange = new Exchange({ maxResponseBytes: OWN_RESPONSE_BYTES });
+    return createResponse(status, headers, readEvents(body, exchange));
+  }
+  return createResponse(status, headers, await readText(body, MAX_ERROR_BYTES));
+}
+
+async function toResponse(
+  outcome: Outcome,
+  exchange: Exchange,
+  hasSession: boolean,
+): Promise<Response> {
+  const { status, headers, body } = outcome;
+  const { isHandshake, maxResponseBytes } = exchange.options;
+  if (status >= 200 && status <= 299) {
+    if (isEventStream(headers)) {
+      return createResponse(status, headers, readEvents(body, exchange));
+    }
+    const text = await readText(body, maxResponseBytes);
+    acceptWhole(text, exchange);
+    return createResponse(status, headers, text);
+  }
+  const text = await readText(body, MAX_ERROR_BYTES);
+  // The handshake decides by the status.
+  if (isHandshake) return createResponse(status, headers, text);
+  const answer = parseMessage(text);
+  const code = readMember(answer?.error, 'code');
+  if (hasSession && (status === 404 || (status === 400 && UNKNOWN_SESSION.has(code)))) {
+    exchange.isSessionLost = true;
+    throw new ProviderFailure('unavailable', 'the server lost the session', {
+      phase: 'connecting',
+    });
+  }
+  if (answer?.error === undefined) throw createStatusFailure(status);
+  acceptWhole(text, exchange);
+  return createResponse(200, headers, text);
+}
+
+/** A status without a message comes from something in front of the server. */
+function createStatusFailure(status: number): ProviderFailure {
+  const options = { status, phase: 'answered', detail: `HTTP status ${status}` } as const;
+  if (ABSENT.has(status)) return new ProviderFailure('unavailable', 'no response', options);
+  const failure = DENIED.has(status) ? 'refused' : 'protocol';
+  return new ProviderFailure(failure, `the server answered with HTTP status ${status}`, options);
+}
+
+/** @throws ProviderFailure unless the text has the response. */
+function acceptWhole(text: string, exchange: Exchange): void {
+  const message = parseMessage(text);
+  if (message === null) exchange.failAs('the server sent a body that is not JSON-RPC');
+  else exchange.accept(message, text);
+  if (exchange.failure !== null) throw exchange.failure;
+}
+
+async function* readEvents(
+  body: Outcome['body'],
+  exchange: Exchange,
+): AsyncGenerator<string, void, undefined> {
+  const reader = new EventReader(exchange.options.maxResponseBytes);
+  let hasId = false;
+  const iterator = listParts(body)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const part = await nextPart(iterator, exchange.answer !== null);
+      if (part === null) break;
+      for (const { id, data } of reader.push(part)) {
+        hasId ||= id !== undefined;
+        const message = parseMessage(data);
+        if (message !== null && exchange.accept(message, data)) yield formatEvent(data, id);
+        else if (id !== undefined) yield formatEvent('', id);
+        if (exchange.failure !== null) throw exchange.failure;
+      }
+    }
+  } catch (error) {
+    // The library resumes a stream with ids.
+    if (isProviderFailure(error) && (!hasId || error.failure === 'protocol')) exchange.fail(error);
+    throw error;
+  } finally {
+    await iterator.return?.();
+  }
+  if (exchange.answer === null && !hasId) {
+    exchange.fail(new ProviderFailure('protocol', 'the event stream ended without a response'));
+  }
+}
+
+/** @returns `null` at the end, and when nothing more is needed. */
+async function nextPart(
+  iterator: AsyncIterator<Uint8Array>,
+  hasAnswer: boolean,
+): Promise<Uint8Array | null> {
+  const next = iterator.next();
+  if (!hasAnswer) {
+    const { done, value } = await next;
+    return done === true ? null : value;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), END_GRACE_MS);
+  });
+  next.catch(() => {});
+  const first = await Promise.race([next, late]);
+  clearTimeout(timer);
+  return first === null || first.done === true ? null : first.value;
+}
+
+function formatEvent(data: string, id: string | undefined): string {
+  const lines = data.split('\n').map((line) => `data: ${line}\n`);
+  return `${id === undefined ? '' : `id: ${id}\n`}${data === '' ? '' : lines.join('')}\n`;
+}
+
+async function* listParts(body: Outcome['body']): BodyStream {
+  if (body === null) return;
+  if (isBodyStream(body)) yield* body;
+  else yield joinBody(body);
+}
+
+/** @throws ProviderFailure for a longer body. */
+async function readText(body: Outcome['body'], maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of listParts(body)) {
+    length += part.length;
+    if (length > maxBytes + ENVELOPE_BYTES) throw createTooLong(maxBytes);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+async function* encodeAll(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const text of texts) yield Buffer.from(text);
+}
+
+function isEventStream(headers: Outcome['headers']): boolean {
+  return /^text\/event-stream\s*(?:;|$)/i.test(headers['content-type'] ?? '');
+}
+
+function createResponse(
+  status: number,
+  headers: Outcome['headers'],
+  body: string | AsyncIterable<string>,
+): Response {
+  // The constructor rejects a body for them.
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  if (isEmpty) return new Response(null, { status, headers });
+  if (typeof body === 'string') return new Response(body, { status, headers });
+  const bytes = Readable.toWeb(Readable.from(encodeAll(body)));
+  return new Response(bytes as ReadableStream, { status, headers });
+}

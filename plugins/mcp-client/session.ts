@@ -1,0 +1,153 @@
+import { type Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { type CallContext, isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
+import { Exchange, exchanges, OWN_RESPONSE_BYTES, sliceResult } from './exchange.js';
+
+/** The library has its own timeout; the host ends each call. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** One tool that the library rejects must not hide the others. */
+const ANY_RESULT = {
+  '~standard': { version: 1, vendor: 'modgate', validate: (value: unknown) => ({ value }) },
+} as const;
+
+/** An error of JSON-RPC, with which a server answered a request. */
+export class ServerError extends Error {
+  override readonly name = 'ServerError';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A session with a server, whose handshake has ended. */
+export class Session {
+  /** Resolves with the reason when it ends. Never rejects. */
+  readonly ended: Promise<string>;
+  readonly #client: Client;
+  readonly #endAtServer: () => Promise<void>;
+  readonly #readContext: () => CallContext | undefined;
+  #end: (reason: string) => void = () => {};
+
+  /** @param readContext of requests of the host itself; default none */
+  constructor(
+    client: Client,
+    endAtServer: () => Promise<void>,
+    readContext: () => CallContext | undefined = () => undefined,
+  ) {
+    this.#client = client;
+    this.#endAtServer = endAtServer;
+    this.#readContext = readContext;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    client.onclose = () => this.#end('connection closed');
+  }
+
+  get version(): string {
+    return this.#client.getNegotiatedProtocolVersion() ?? '';
+  }
+
+  get hasTools(): boolean {
+    return this.#client.getServerCapabilities()?.tools !== undefined;
+  }
+
+  /** An exchange for a request of the host itself. */
+  createExchange(): Exchange {
+    const context = this.#readContext();
+    return new Exchange({
+      maxResponseBytes: OWN_RESPONSE_BYTES,
+      ...(context !== undefined && { context }),
+    });
+  }
+
+  /** Ends it; resolves when the server has been told, or does not answer. */
+  async end(reason: string): Promise<void> {
+    this.#end(reason);
+    await this.#endAtServer();
+    // An error means that the connection is closed already.
+    await this.#client.close().catch(() => {});
+  }
+
+  /**
+   * Calls a tool.
+   * @param inputSchema decides which arguments newer revisions repeat in headers
+   * @returns the text of the result
+   * @throws ServerError, ProviderFailure
+   */
+  callTool(
+    params: { readonly name: string; readonly arguments: Record<string, unknown> },
+    inputSchema: unknown,
+    exchange: Exchange,
+  ): Promise<string> {
+    const toolDefinition = { name: params.name, inputSchema: inputSchema ?? { type: 'object' } };
+    return this.#exchange(exchange, () =>
+      this.#client.callTool(params, {
+        ...this.#options(exchange),
+        toolDefinition: toolDefinition as never,
+      }),
+    );
+  }
+
+  /** Sends any other request, like `callTool`. */
+  request(
+    request: {
+      readonly method: 'tools/list' | 'resources/read';
+      readonly params: Record<string, unknown>;
+    },
+    exchange: Exchange,
+  ): Promise<string> {
+    return this.#exchange(exchange, () =>
+      this.#client.request(request, ANY_RESULT, this.#options(exchange)),
+    );
+  }
+
+  #options(exchange: Exchange) {
+    const { signal } = exchange;
+    return { signal, timeout: NO_TIMEOUT_MS, onprogress: () => exchange.options.onProgress?.() };
+  }
+
+  async #exchange(exchange: Exchange, send: () => Promise<unknown>): Promise<string> {
+    try {
+      await exchanges.run(exchange, send);
+    } catch (error) {
+      if (exchange.isSessionLost) void this.end('the server lost the session');
+      throw translateError(error, exchange);
+    }
+    const result = exchange.answer === null ? null : sliceResult(exchange.answer);
+    if (result !== null) return result;
+    throw new ProviderFailure('protocol', 'the server sent no result', { phase: 'answered' });
+  }
+}
+
+function translateError(error: unknown, exchange: Exchange): Error {
+  if (exchange.failure !== null) return exchange.failure;
+  if (isProviderFailure(error)) return error;
+  if (error instanceof ProtocolError) return new ServerError(error.code, error.message);
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
+    const phase = exchange.isSent ? 'responding' : 'connecting';
+    return new ProviderFailure('unavailable', 'the connection was closed', { phase });
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
+    const message = 'the tool asks for input, which the host cannot give';
+    return new ProviderFailure('protocol', message, { phase: 'answered', cause: error });
+  }
+  const message = 'the server sent a result that the protocol does not have';
+  return new ProviderFailure('protocol', message, { phase: 'answered', cause: error });
+}
+
+/** Runs a request of the host itself within a time. */
+export async function withinTime<T>(
+  exchange: Exchange,
+  timeoutMs: number,
+  run: () => Promise<T>,
+): Promise<T> {
+  const failure = new ProviderFailure('timeout', `no response within ${timeoutMs} ms`);
+  const timer = setTimeout(() => exchange.fail(failure), timeoutMs);
+  try {
+    return await run();
+  } finally {
+    clearTimeout(timer);
+  }
+}

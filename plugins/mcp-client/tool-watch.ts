@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { Log } from '../../core/contract/index.js';
+import { formatError } from '../shared/format-error.js';
+import { readMember } from './exchange.js';
+import { type Session, withinTime } from './session.js';
+
+const MAX_TOOLS = 10_000;
+const MAX_ABSENCES = 1_000;
+const MAX_PAGES = 200;
+const MAX_LIST_BYTES = 16 * 1_048_576;
+const LIST_TIMEOUT_MS = 30_000;
+
+const INTERVAL_MS = 60_000;
+/** The least pause between lists of a server that announces changes; it doubles while nothing differs. */
+const MIN_PAUSE_MS = 1_000;
+/** When a missing tool is looked for again, before it counts as removed. */
+const ABSENCE_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
+
+/** What a server lists of a tool. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title?: unknown;
+  readonly description?: unknown;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+  readonly annotations?: unknown;
+}
+
+/** The digest of all that a server says of a tool to its callers. */
+export function digestTool(tool: ListedTool): string {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const pinned = { name, title, description, inputSchema, outputSchema, annotations };
+  // Members without a value are left out.
+  const text = canonicalize(JSON.parse(JSON.stringify(pinned))) ?? '';
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/**
+ * Lists all tools of a server.
+ * @throws Error for a list that repeats a cursor or a name, or is too long; ServerError, ProviderFailure.
+ */
+export async function listTools(session: Session): Promise<readonly ListedTool[]> {
+  if (!session.hasTools) return [];
+  const tools = new Map<string, ListedTool>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let bytes = 0;
+  do {
+    const exchange = session.createExchange();
+    const params = cursor === undefined ? {} : { cursor };
+    const text = await withinTime(exchange, LIST_TIMEOUT_MS, () =>
+      session.request({ method: 'tools/list', params }, exchange),
+    );
+    bytes += text.length;
+    const page: unknown = JSON.parse(text);
+    for (const tool of readTools(page)) {
+      if (tools.has(tool.name)) throw new Error('the list of tools repeats a name');
+      tools.set(tool.name, tool);
+    }
+    cursor = readCursor(page);
+    if (cursor !== undefined && cursors.has(cursor)) {
+      throw new Error('the list of tools repeats a cursor');
+    }
+    if (cursor !== undefined) cursors.add(cursor);
+    if (tools.size > MAX_TOOLS || cursors.size >= MAX_PAGES || bytes >= MAX_LIST_BYTES) {
+      throw new Error('the list of tools is too long');
+    }
+  } while (cursor !== undefined);
+  return [...tools.values()];
+}
+
+function readTools(page: unknown): readonly ListedTool[] {
+  const tools = readMember(page, 'tools');
+  if (!Array.isArray(tools)) throw new Error('the list of tools is not a list');
+  return tools.filter((tool) => typeof readMember(tool, 'name') === 'string');
+}
+
+function readCursor(page: unknown): string | undefined {
+  const cursor = readMember(page, 'nextCursor');
+  return typeof cursor === 'string' ? cursor : undefined;
+}
+
+interface KnownTool {
+  readonly digest: string;
+  readonly inputSchema: unknown;
+}
+
+interface Absence {
+  /** How often the tool was looked for again. */
+  attempts: number;
+  nextAt: number;
+}
+
+/** Follows the tools of one session. */
+export class ToolWatch {
+  readonly #session: Session;
+  readonly #log: Log;
+  readonly #absences = new Map<string, Absence>();
+  #tools: ReadonlyMap<string, KnownTool> = new Map();
+  #problem: string | null = 'the tools are not listed yet';
+  #timer: NodeJS.Timeout | undefined;
+  #isListing = false;
+  #isEnded = false;
+  #listedAt = 0;
+  #changedAt: number | null = null;
+  #pauseMs = MIN_PAUSE_MS;
+
+  constructor(session: Session, log: Log) {
+    this.#session = session;
+    this.#log = log;
+    void session.ended.then(() => {
+      this.#isEnded = true;
+      clearTimeout(this.#timer);
+    });
+  }
+
+  /** The error of the last list, for operators; `null` after a success. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  get size(): number {
+    return this.#tools.size;
+  }
+
+  /** Returns `undefined` for a tool that the last list lacks. */
+  find(name: string): KnownTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Whether a tool that a call needs is still looked for; begins to look for it. */
+  isSought(name: string): boolean {
+    const absence = this.#absences.get(name);
+    if (absence !== undefined) return absence.attempts < ABSENCE_DELAYS_MS.length;
+    if (this.#absences.size >= MAX_ABSENCES) return false;
+    this.#absences.set(name, { attempts: 0, nextAt: performance.now() + ABSENCE_DELAYS_MS[0] });
+    this.#schedule();
+    return true;
+  }
+
+  /** Called when the server announces a change. */
+  announce(): void {
+    this.#changedAt ??= performance.now();
+    this.#schedule();
+  }
+
+  /** Lists the tools. A list that fails is no change: the last one stays. */
+  async refresh(): Promise<void> {
+    if (this.#isListing || this.#isEnded) return;
+    this.#isListing = true;
+    const wasAnnounced = this.#changedAt !== null;
+    this.#changedAt = null;
+    try {
+      const tools = await listTools(this.#session);
+      const isChanged = this.#replace(tools);
+      this.#problem = null;
+      if (isChanged) this.#pauseMs = MIN_PAUSE_MS;
+      else if (wasAnnounced) this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
+    } catch (error) {
+      this.#problem = formatError(error);
+      if (!this.#isEnded) this.#log.warn({ reason: this.#problem }, 'tools not listed');
+    } finally {
+      this.#isListing = false;
+      this.#listedAt = performance.now();
+      this.#schedule();
+    }
+  }
+
+  /** @returns whether a tool differs */
+  #replace(tools: readonly ListedTool[]): boolean {
+    const before = this.#tools;
+    const now = performance.now();
+    const after = new Map(
+      tools.map((tool) => [tool.name, { digest: digestTool(tool), inputSchema: tool.inputSchema }]),
+    );
+    for (const [name, absence] of this.#absences) {
+      if (after.has(name)) this.#absences.delete(name);
+      else if (absence.nextAt <= now) {
+        absence.attempts += 1;
+        absence.nextAt = now + (ABSENCE_DELAYS_MS[absence.attempts] ?? Number.POSITIVE_INFINITY);
+      }
+    }
+    this.#tools = after;
+    if (before.size !== after.size) return true;
+    return [...after].some(([name, { digest }]) => before.get(name)?.digest !== digest);
+  }
+
+  #schedule(): void {
+    if (this.#isEnded || this.#isListing) return;
+    clearTimeout(this.#timer);
+    const due = [this.#listedAt + INTERVAL_MS, ...this.#dueAbsences()];
+    if (this.#changedAt !== null) due.push(this.#listedAt + this.#pauseMs);
+    const delayMs = Math.max(0, Math.min(...due) - performance.now());
+    // It does not keep a process alive that has nothing else to do.
+    this.#timer = setTimeout(() => void this.refresh(), delayMs).unref();
+  }
+
+  #dueAbsences(): number[] {
+    return [...this.#absences.values()].map(({ nextAt }) => nextAt);
+  }
+}

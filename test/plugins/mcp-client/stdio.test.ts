@@ -1,0 +1,124 @@
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
+const TOKEN = 'Bearer dev-service:test:tools.use';
+const PATIENCE_MS = 20_000;
+
+const describeModule = (module: string, fault = '', more: object = {}) => ({
+  apiVersion: 'modgate/v1',
+  module,
+  provider: {
+    kind: 'mcp',
+    config: { command: [process.execPath, SERVER, fault], env: { COLOR: 'red' } },
+  },
+  manifest: {
+    inline: {
+      protocol: 'modgate.manifest.v1',
+      module_id: module,
+      capabilities: ['tools.use'],
+      http_routes: ['pid', 'exit', 'hang', 'long', 'environment'].map((name) => ({
+        method: 'POST',
+        path: `/tools/${name}`,
+        capability: 'tools.use',
+      })),
+    },
+  },
+  ...more,
+});
+
+describe('an MCP server over stdio', () => {
+  let host: RunningHost;
+
+  before(async () => {
+    const names = ['plain', 'chatty', 'stray', 'older'];
+    host = await startHost({
+      files: {
+        ...Object.fromEntries(
+          names.map((name) => [
+            `${name}.yaml`,
+            describeModule(name, name, { limits: { timeout_ms: 10_000 } }),
+          ]),
+        ),
+        'hasty.yaml': describeModule('hasty', '', { limits: { timeout_ms: 300 } }),
+      },
+    });
+  });
+  after(() => host.stop());
+
+  const call = async (module: string, name: string, body: object = {}) => {
+    const response = await fetch(`${host.url}/modules/${module}/http/tools/${name}`, {
+      method: 'POST',
+      headers: { authorization: TOKEN, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: the envelope or a Problem
+    const json: any = await response.json();
+    return { status: response.status, json, text: json.data?.content[0].text };
+  };
+
+  it('answers calls from one process', async () => {
+    const [first, second] = await Promise.all([call('plain', 'pid'), call('plain', 'pid')]);
+    expect(first.status, JSON.stringify(first.json)).to.equal(200);
+    expect(first.text).to.match(/^\d+$/).and.to.equal(second.text);
+  });
+
+  it('passes PATH and the environment of the descriptor only', async () => {
+    const { text } = await call('plain', 'environment');
+    expect(Object.keys(JSON.parse(text)).sort()).to.deep.equal(['COLOR', 'MODGATE_MODULE', 'PATH']);
+  });
+
+  it('skips and logs lines that are no messages', async () => {
+    expect((await call('chatty', 'pid')).status).to.equal(200);
+    const lines = host.logs().filter(({ msg, module }) => msg === 'printed' && module === 'chatty');
+    expect(lines.map(({ line }) => line)).to.include('starting up');
+  });
+
+  it('ends a process that prints 1,000 other lines before the handshake', async () => {
+    const { status } = await call('stray', 'pid');
+    expect(status).to.equal(502);
+    expect(host.output()).to.include('printed 1000 lines that are not messages');
+  });
+
+  it('starts an older server anew that exits at the first message of newer revisions', async () => {
+    const { status, json } = await call('older', 'pid');
+    expect(status, JSON.stringify(json)).to.equal(200);
+  });
+
+  it('fails the call of a server that exits, and starts another process', async () => {
+    const before = await call('plain', 'pid');
+    const failed = await call('plain', 'exit');
+    expect([failed.status, failed.json.errors.at(-1).reason]).to.deep.equal([502, 'unavailable']);
+    await waitUntil(
+      'another process answers',
+      async () => {
+        const { status, text } = await call('plain', 'pid');
+        return status === 200 && text !== before.text;
+      },
+      PATIENCE_MS,
+    );
+  });
+
+  it('ends the wait for a server that hangs at the deadline', async () => {
+    await waitUntil(
+      'the module answers',
+      async () => (await call('hasty', 'pid')).status === 200,
+      PATIENCE_MS,
+    );
+    const { status, json } = await call('hasty', 'hang');
+    expect([status, json.errors.at(-1).reason]).to.deep.equal([502, 'timeout']);
+    expect((await call('hasty', 'pid')).status).to.equal(200);
+  });
+
+  it('rejects a result that is too long, and a line without end', async () => {
+    const { status, json } = await call('plain', 'long', { length: 6_000_000 });
+    expect([status, json.detail]).to.satisfy(([code]: [number]) => code === 502);
+    await waitUntil(
+      'the module answers',
+      async () => (await call('plain', 'pid')).status === 200,
+      PATIENCE_MS,
+    );
+  });
+});

@@ -1,0 +1,42 @@
+/** An MCP server over stdio: node stdio-server.js [fault]. Each call of `pid` answers with its process. */
+import { Server } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+
+const [fault = ''] = process.argv.slice(2);
+
+function createServer(): Server {
+  const server = new Server({ name: 'stdio', version: '1' }, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', () => ({
+    tools: ['pid', 'exit', 'hang', 'long', 'environment', 'ask'].map((name) => ({
+      name,
+      inputSchema: { type: 'object' as const },
+    })),
+  }));
+  server.setRequestHandler('tools/call', ({ params }) => {
+    if (params.name === 'exit') process.exit(3);
+    if (params.name === 'hang') return new Promise(() => {});
+    const text =
+      params.name === 'environment'
+        ? JSON.stringify(process.env)
+        : params.name === 'long'
+          ? 'x'.repeat(Number(params.arguments?.['length']))
+          : `${process.pid}`;
+    return { content: [{ type: 'text' as const, text }] };
+  });
+  return server;
+}
+
+if (fault === 'chatty') {
+  console.log('starting up');
+  console.log('{"a": "line of JSON that is no message"}');
+}
+if (fault === 'stray') for (let line = 0; line < 2_000; line += 1) console.log('stray');
+if (fault === 'older') {
+  // Exits at any request before the handshake, as some older libraries do.
+  process.stdin.once('data', (first: Buffer) => {
+    if (!first.toString().includes('"initialize"')) process.exit(1);
+  });
+  await createServer().connect(new StdioServerTransport());
+} else {
+  serveStdio(createServer);
+}
