@@ -4,6 +4,7 @@ import type { LiveRoute } from '../../modules/live-module.js';
 import {
   type CheckedOutcome,
   holdBody,
+  holdStart,
   ProviderStatus,
   readLength,
 } from '../../provider/outcome.js';
@@ -66,10 +67,14 @@ export function createByteReader<Other>(
   const { limits, responses } = module.descriptor;
   const isRaw = responses.mode === 'raw';
   const isHead = request.method === 'HEAD';
-  return async (outcome, source, operation) => {
-    const { status, headers } = outcome;
-    const isListed =
-      isListedResponse(outcome, match.value, isHead) || isRanges(outcome, request.headers);
+  return async (received, source, operation) => {
+    const { status, headers } = received;
+    const hasType = (one: CheckedOutcome) =>
+      isListedResponse(one, match.value, isHead) || isRanges(one, request.headers);
+    // Whether a response without a type has no bytes may show only at its end.
+    const isOpen = isSuccess(status) && headers['content-type'] === undefined && !hasType(received);
+    const outcome = isOpen ? await holdStart(received, 0) : received;
+    const isListed = hasType(outcome);
     const isPassed = isRaw ? isPassedRaw(status, isListed) : isSuccess(status);
     if (!isPassed) {
       if (!isRaw && status >= 300 && status < MIN_ERROR_STATUS)

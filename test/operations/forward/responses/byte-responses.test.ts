@@ -84,6 +84,19 @@ describe('responses of bytes', () => {
     }
   });
 
+  it('may have neither bytes nor a type where the route lists types', async () => {
+    for (const end of [false, true]) {
+      setup.answer((_request, response) => {
+        response.writeHead(202).flushHeaders();
+        if (end) response.end();
+        else setTimeout(() => response.end('late'), 50);
+      });
+      const response = await setup.fetch('files', '/images/7');
+      expect(response.status).to.equal(end ? 202 : 502);
+      await response.arrayBuffer();
+    }
+  });
+
   it('begin before the provider has sent them whole', async () => {
     let finish = () => {};
     setup.answer((_request, response) => {
