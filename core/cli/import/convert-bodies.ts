@@ -109,8 +109,9 @@ export function convertResponses(
   if (opens && successes.length === 0) {
     return { form: { stream: 'websocket' }, schema: null, examples: new Map() };
   }
-  const defaults = responses.filter(([status]) => status === 'default');
-  const used = successes.length > 0 ? successes : defaults;
+  // Beside a redirect, the default is that of errors.
+  const hasOthers = responses.some(([status]) => /^[123]/.test(status));
+  const used = hasOthers ? successes : responses.filter(([status]) => status === 'default');
   listUnused(responses, used, context);
   const types = used.map(([, response]) => splitMediaTypes(response, context));
   const problems = [
@@ -127,7 +128,9 @@ export function convertResponses(
   }
   const json = types.flatMap((mediaTypes) => mediaTypes.json);
   const others = types.flatMap((mediaTypes) => mediaTypes.others);
-  const empty = used.filter((_, index) => isEmpty(types[index]));
+  const empty = used.filter(([status], index) => {
+    return HAS_NO_BODY.test(status) || isEmpty(types[index]);
+  });
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
     const form = convertForm(others);
@@ -143,7 +146,7 @@ export function convertResponses(
   );
   listOtherTypes('response', unlike, context, streamed === null ? BESIDE_JSON : undefined);
   // Only some statuses exclude a body. For others, the document does not say whether there is one.
-  const withoutBody = empty.map(([status]) => (/^20[45]$/.test(status) ? NULL : undefined));
+  const withoutBody = empty.map(([status]) => (HAS_NO_BODY.test(status) ? NULL : undefined));
   return {
     form: {
       ...(besideJson.length > 0 && { response_types: besideJson }),
@@ -153,6 +156,9 @@ export function convertResponses(
     examples: readExamples(json, context),
   };
 }
+
+/** Statuses without a body, whatever a document says. */
+const HAS_NO_BODY = /^20[45]$/;
 
 const FORMS: readonly (readonly [type: RegExp, form: EventForm])[] = [
   [/^text\/event-stream\b/i, 'sse'],

@@ -176,6 +176,13 @@ describe('an imported OpenAPI document', () => {
     expect(schemaOf({ 200: json, 202: described })).to.equal(undefined);
     expect(schemaOf({ default: described })).to.equal(undefined);
     expect(schemaOf({ 204: described })).to.deep.equal({ type: 'null' });
+    const type = { type: 'string' };
+    const orNone = { anyOf: [type, { enum: [null] }] };
+    expect(schemaOf({ 204: json })).to.deep.equal(orNone);
+    expect(schemaOf({ 200: json, 204: json })).to.deep.equal(orNone);
+    expect(schemaOf({ default: json })).to.deep.equal(type);
+    expect(schemaOf({ 303: described, default: json })).to.equal(undefined);
+    expect(schemaOf({ 404: described, default: json })).to.deep.equal(type);
   });
 
   it('decodes literals and renames parameters that a template cannot have', () => {
