@@ -1,8 +1,9 @@
 import { array, define, type Infer, object, omit, refine, size } from 'superstruct';
 import { described, named, optionally } from '../../core/contract/described.js';
-import { fileReference, secretReference } from '../../core/contract/index.js';
+import { secretReference } from '../../core/contract/index.js';
+import { clientTls } from '../shared/client-tls.js';
 import { health } from '../shared/health-config.js';
-import { CERTIFICATE_PAIR, oneMember } from '../shared/keywords.js';
+import { oneMember } from '../shared/keywords.js';
 
 /** Prefix of the subjects of replies. */
 export const DEFAULT_INBOX = '_INBOX';
@@ -62,22 +63,6 @@ const auth = described(
   oneMember("The host's credentials for the server: exactly one kind."),
 );
 
-const tls = described(
-  refine(
-    object({
-      ca: optionally(fileReference(), { description: 'Certificate authorities, PEM.' }),
-      cert: optionally(fileReference(), { description: "The host's certificate, PEM." }),
-      key: optionally(fileReference(), { description: 'Key of the certificate, PEM.' }),
-    }),
-    'a mapping with cert and key together, or with neither',
-    (value) => (value.cert === undefined) === (value.key === undefined),
-  ),
-  {
-    dependentRequired: CERTIFICATE_PAIR,
-    description: "Requires TLS; ca replaces the system's certificate authorities.",
-  },
-);
-
 /** `provider.config` of kind `nats`. */
 export const natsConfig = object({
   servers: described(size(array(server), 1, MAX_SERVERS), {
@@ -93,7 +78,7 @@ export const natsConfig = object({
     description: 'Prefix of the subjects of responses.',
   }),
   auth: optionally(auth, {}),
-  tls: optionally(tls, {}),
+  tls: optionally(clientTls, {}),
   // A check is a separate message without a path.
   health: optionally(omit(health, ['path']), {
     description: 'Active checks of the provider; none without it.',

@@ -1,6 +1,6 @@
-import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
 import type { Authenticator, NodeConnectionOptions } from '@nats-io/transport-node';
 import type { OpenContext } from '../../core/contract/index.js';
+import { createClientTls, readClientCertificates } from '../shared/client-tls.js';
 import { DEFAULT_INBOX, type NatsConfig } from './config.js';
 
 /** The time for connection, TLS and greeting together, below the default timeout of a module (5 s). */
@@ -27,7 +27,7 @@ export function createConnectOptions(
   authenticator: Authenticator | null,
   { module, file }: OpenContext,
 ): NatsServer[] {
-  const certificates = config.tls === undefined ? null : readCertificates(config.tls, file);
+  const certificates = config.tls === undefined ? null : readClientCertificates(config.tls, file);
   return config.servers.map((text) => {
     const { protocol, hostname, port } = new URL(text);
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -44,38 +44,8 @@ export function createConnectOptions(
       maxPingOut: MAX_PINGS_OUT,
       inboxPrefix: config.inbox ?? DEFAULT_INBOX,
       ...(authenticator !== null && { authenticator }),
-      ...(isTls && { tls: createTls(certificates ?? {}, host) }),
+      ...(isTls && { tls: createClientTls(certificates ?? {}, host) }),
     };
     return { name, options };
   });
-}
-
-type TlsOptions = NonNullable<NodeConnectionOptions['tls']>;
-
-function readCertificates(
-  { ca, cert, key }: NonNullable<NatsConfig['tls']>,
-  file: OpenContext['file'],
-): TlsOptions {
-  const read = (reference: string) => Buffer.from(file(reference)).toString();
-  const options = {
-    ...(ca !== undefined && { ca: read(ca) }),
-    ...(cert !== undefined && { cert: read(cert) }),
-    ...(key !== undefined && { key: read(key) }),
-  };
-  try {
-    createSecureContext(options);
-  } catch {
-    throw new Error('tls must name a CA, a certificate and a key in PEM that belong together');
-  }
-  return options;
-}
-
-/** Verifies the host of the URL: for an address, the library would verify the name `localhost`. */
-function createTls(certificates: TlsOptions, host: string): TlsOptions {
-  const verified = {
-    minVersion: 'TLSv1.2',
-    checkServerIdentity: (_name: string, certificate: PeerCertificate) =>
-      checkServerIdentity(host, certificate),
-  };
-  return { ...certificates, ...verified };
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   connect,
   headers as createHeaders,
@@ -16,17 +15,14 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { type BackoffBounds, steadyBackoffMs } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
+import { Gate } from '../shared/gate.js';
+import { waitForRetry } from '../shared/reconnect.js';
 import type { NatsServer } from './connect-options.js';
 import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
 import { UnreadBytes } from './unread-bytes.js';
-
-const RECONNECT_BACKOFF: BackoffBounds = { firstMs: 100, maxMs: 5_000 };
-/** A share of the delay, so that hosts that lost a server together do not reconnect together. */
-const JITTER = 0.3;
 
 interface LinkOptions {
   readonly servers: readonly NatsServer[];
@@ -68,15 +64,11 @@ export class NatsLink {
   #lastCall = 0;
   #error: LinkError = { failure: 'unavailable', message: 'not connected yet' };
   #stopped: Promise<void> = Promise.resolve();
-  /** Resolves after the first attempt to connect, successful or not. */
-  readonly #first: Promise<void>;
-  #resolveFirst: () => void = () => {};
+  /** Opens after the first attempt to connect: a link is not down right after opening, such as after a reload. */
+  readonly #first = new Gate();
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#first = new Promise((resolve) => {
-      this.#resolveFirst = resolve;
-    });
   }
 
   /** Connects in the background, so that a server that is down delays nothing. */
@@ -87,7 +79,7 @@ export class NatsLink {
   async close(): Promise<void> {
     this.#error = { failure: 'unavailable', message: 'module closed' };
     this.#closing.abort();
-    this.#resolveFirst();
+    this.#first.open();
     this.#failCalls(this.#error);
     const connection = this.#connection;
     if (connection === null) return;
@@ -99,7 +91,7 @@ export class NatsLink {
   async request(request: NatsRequest, limits: RequestLimits): Promise<Outcome> {
     const { signal, maxResponseBytes } = limits;
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
-    if (this.#connection === null) await this.#waitForFirst(signal);
+    if (this.#connection === null) await this.#first.wait(signal);
     const connection = this.#connection;
     if (connection === null) throw toFailure(this.#error, 'connecting');
     if (this.#unread?.isFull) throw createUnreadFailure();
@@ -119,20 +111,6 @@ export class NatsLink {
       } catch (cause) {
         this.#settle(reply)?.reject(createPublishFailure(connection, cause));
       }
-    });
-  }
-
-  /** A link is not down right after opening, such as after a reload. */
-  #waitForFirst(signal: Cancellation): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const abort = {
-        handleEvent: () => reject(createAbortFailure(signal.reason, 0, 'connecting')),
-      };
-      signal.addEventListener('abort', abort);
-      void this.#first.then(() => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      });
     });
   }
 
@@ -156,6 +134,7 @@ export class NatsLink {
         this.#end(server, createLinkError(error));
       }
       if (signal.aborted) return;
+      // The first delay applies until each server has failed once.
       await waitForRetry(failures - servers.length, signal);
     }
   }
@@ -173,7 +152,7 @@ export class NatsLink {
     void this.#watch(connection);
     this.#connection = connection;
     this.#unread = new UnreadBytes(() => connection.flush());
-    this.#resolveFirst();
+    this.#first.open();
   }
 
   #end(server: NatsServer, error: LinkError): void {
@@ -181,7 +160,7 @@ export class NatsLink {
     const isChanged = this.#connection !== null || this.#error.message !== error.message;
     this.#connection = null;
     this.#error = error;
-    this.#resolveFirst();
+    this.#first.open();
     this.#failCalls(error);
     if (!isChanged) return;
     this.#options.log.warn({ server: server.name, reason: error.message }, 'no connection to NATS');
@@ -280,15 +259,4 @@ function createLinkError(error: unknown): LinkError {
 
 function toFailure({ failure, message }: LinkError, phase: FailurePhase): ProviderFailure {
   return new ProviderFailure(failure, message, { phase });
-}
-
-/** The first delay applies until each server has failed once. */
-async function waitForRetry(rounds: number, signal: AbortSignal): Promise<void> {
-  const delayMs = steadyBackoffMs(Math.max(1, rounds + 1), RECONNECT_BACKOFF);
-  const jitter = 1 + JITTER * (2 * Math.random() - 1);
-  try {
-    await pause(delayMs * jitter, undefined, { signal });
-  } catch {
-    // The module was closed; the loop checks that.
-  }
 }

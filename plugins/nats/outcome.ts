@@ -1,14 +1,11 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
-
-const STATUS_HEADER = 'modgate-status';
+import { STATUS_HEADER, UNSAFE_VALUE } from '../shared/route-message.js';
 
 /** Sent by the server when there are no subscribers (ADR-4 of NATS). */
 const NO_RESPONDERS = 503;
 
 const STATUS = /^[1-5][0-9][0-9]$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /** @throws ProviderFailure `unavailable` without a subscriber, `protocol` for a malformed response. */
 export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {

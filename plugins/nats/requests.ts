@@ -1,4 +1,5 @@
 import type { Invocation, ProviderOperation } from '../../core/contract/index.js';
+import { createRouteHeaders } from '../shared/route-message.js';
 
 /** The last token of the subject of a request: `<subject>.<operation>`. */
 export type RequestKind = ProviderOperation['kind'] | 'manifest' | 'check';
@@ -17,15 +18,9 @@ export function createNatsRequest({ operation, headers }: Invocation): NatsReque
   const { kind } = operation;
   switch (operation.kind) {
     case 'http_route': {
-      const { method, declaredPath, target, body } = operation;
-      const queryAt = target.indexOf('?');
-      const ownHeaders = {
-        'modgate-method': method,
-        'modgate-declared-path': declaredPath,
-        'modgate-path': queryAt === -1 ? target : target.slice(0, queryAt),
-        ...(queryAt !== -1 && { 'modgate-query': target.slice(queryAt + 1) }),
-      };
-      return { kind, headers: { ...headers, ...ownHeaders }, payload: body ?? EMPTY };
+      const { body } = operation;
+      const sent = { ...headers, ...createRouteHeaders(operation) };
+      return { kind, headers: sent, payload: body ?? EMPTY };
     }
     case 'admin_list': {
       const { entity, limit, cursor } = operation;
