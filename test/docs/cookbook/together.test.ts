@@ -22,7 +22,7 @@ const FOLDER = 'docs/cookbook';
 /** Pages with tests of their own: their servers are programs of the machine, or their clients are scripts. */
 const ALONE = [
   ...['aws-signature.md', 'final-slashes.md', 'git.md', 'graph.md', 'mqtt.md', 'openai.md'],
-  ...['rabbitmq.md', 'registry.md'],
+  ...['rabbitmq.md', 'rabbitmq-rpc.md', 'registry.md'],
 ];
 const PAGES = readdirSync(FOLDER)
   .filter((name) => !ALONE.includes(name))

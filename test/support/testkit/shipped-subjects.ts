@@ -1,17 +1,32 @@
 import { spawnSync } from 'node:child_process';
 import type { AdapterSubject } from '../../../core/testkit/index.js';
+import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { subjects as http } from '../../../plugins/http/testkit.js';
 import { subjects as local } from '../../../plugins/local/testkit.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import { subjects as process } from '../../../plugins/process/testkit.js';
+import { startAmqpReference } from '../../plugins/amqp/amqp-reference.js';
+import { accepts, RABBITMQ_PORT } from '../../plugins/amqp/amqp-server.js';
 import { startNatsReference } from '../../plugins/nats/nats-reference.js';
 
 const nats: AdapterSubject = { adapter: natsAdapter, start: startNatsReference, cycles: 200 };
+
+const amqp = (['direct', 'queue'] as const).map(
+  (reply): AdapterSubject => ({
+    adapter: amqpAdapter,
+    start: (reference) => startAmqpReference(reference, reply),
+    cycles: 200,
+  }),
+);
 
 /** In CI a missing server fails the clauses. Elsewhere they are left out and a test is skipped. */
 export const HAS_NATS_SERVER =
   globalThis.process.env['CI'] === 'true' ||
   spawnSync('nats-server', ['--version']).error === undefined;
+
+/** Likewise. */
+export const HAS_RABBITMQ =
+  globalThis.process.env['CI'] === 'true' || (await accepts(RABBITMQ_PORT));
 
 /** All shipped adapters. */
 export const SHIPPED: readonly AdapterSubject[] = [
@@ -19,4 +34,5 @@ export const SHIPPED: readonly AdapterSubject[] = [
   ...local,
   ...process,
   ...(HAS_NATS_SERVER ? [nats] : []),
+  ...(HAS_RABBITMQ ? amqp : []),
 ];

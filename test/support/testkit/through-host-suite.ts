@@ -35,6 +35,8 @@ export function throughHostSuite(...kinds: readonly string[]): void {
       adapterSuite(callThroughHost(subject, () => host));
       rawModeSuite(subject, () => host);
 
+      if (subject.adapter.supports.configure !== true) continue;
+
       it(`delivers the configuration over ${subject.adapter.kind}`, async () => {
         const through = callThroughHost(subject, () => host);
         const { adapter } = through;

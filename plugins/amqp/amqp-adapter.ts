@@ -1,0 +1,140 @@
+import { hostname } from 'node:os';
+import {
+  defineAdapter,
+  type HttpRouteOperation,
+  type Invocation,
+  type OpenContext,
+  type Outcome,
+  type Provider,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
+import { readClientCertificates } from '../shared/client-tls.js';
+import { withDeadline } from '../shared/deadline.js';
+import { AmqpLink, MAX_UNSENT_BYTES } from './amqp-link.js';
+import { BrokerAddresses } from './brokers.js';
+import {
+  type AmqpConfig,
+  amqpConfig,
+  DEFAULT_MAX_MESSAGE_BYTES,
+  listUrls,
+  readVirtualHost,
+} from './config.js';
+import {
+  type AmqpRequest,
+  createLengthFailure,
+  createProperties,
+  DefaultTypes,
+  EMPTY,
+  readBody,
+} from './requests.js';
+
+/** The user that each broker has, for connections from its own machine. */
+const DEFAULT_USER = 'guest';
+
+/** Kind `amqp`: request and reply over RabbitMQ. */
+export const amqpAdapter = defineAdapter({
+  kind: 'amqp',
+  config: amqpConfig,
+  supports: { streams: true },
+  describeConfig: () => ({ hostUses: [] }),
+  open: (config: AmqpConfig, context) => {
+    const link = createLink(config, context);
+    context.scope.defer(() => link.close());
+    link.start();
+    const { queue, exchange = '', routing_key = '' } = config;
+    const id = queue === undefined ? `amqp:${exchange}/${routing_key}` : `amqp:${queue}`;
+    return createAmqpProvider(link, id, config.max_message_bytes ?? DEFAULT_MAX_MESSAGE_BYTES);
+  },
+});
+
+function createLink(config: AmqpConfig, context: OpenContext): AmqpLink {
+  const { module, file, secret, log } = context;
+  const lateAnswers = context.counter('late_answers_total', 'Answers that no call waited for.');
+  const urls = listUrls(config);
+  const { queue, exchange = '', routing_key = '', tls, reply = 'direct' } = config;
+  const { username, password } = config.auth?.basic ?? {};
+  return new AmqpLink({
+    addresses: new BrokerAddresses(
+      urls,
+      tls === undefined ? {} : readClientCertificates(tls, file),
+    ),
+    login: {
+      virtualHost: readVirtualHost(urls[0] ?? '') ?? '/',
+      username: username ?? DEFAULT_USER,
+      password: password === undefined ? DEFAULT_USER : secret(password).reveal(),
+      connectionName: `modgate:${module}@${hostname()}`,
+    },
+    target: { exchange, routingKey: queue ?? routing_key, queue: queue ?? null },
+    reply,
+    log,
+    onLateAnswer: () => lateAnswers.add(),
+  });
+}
+
+function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number): Provider {
+  const types = new DefaultTypes();
+  let heldBytes = 0;
+
+  const readRequest = async (
+    invocation: Invocation,
+    operation: HttpRouteOperation,
+  ): Promise<AmqpRequest> => {
+    const { bodyStream } = operation;
+    const announced = operation.body?.length ?? Number(invocation.headers['content-length'] ?? 0);
+    if (announced > maxMessageBytes) throw createLengthFailure(maxMessageBytes);
+    if (bodyStream === undefined) {
+      return { properties: createProperties(invocation, operation), body: operation.body ?? EMPTY };
+    }
+    // Nothing of it is read while it cannot be sent.
+    await link.ready(invocation.cancellation ?? invocation.signal);
+    let ownBytes = 0;
+    try {
+      const body = await readBody(bodyStream, maxMessageBytes, (bytes) => {
+        ownBytes += bytes;
+        heldBytes += bytes;
+        if (heldBytes <= Math.max(maxMessageBytes, MAX_UNSENT_BYTES)) return;
+        const message = 'too many bodies arrive at one time';
+        throw new ProviderFailure('overloaded', message, { phase: 'connecting' });
+      });
+      return { properties: createProperties(invocation, operation), body };
+    } finally {
+      heldBytes -= ownBytes;
+    }
+  };
+
+  return {
+    endpoints: () => [{ id, weight: 1 }],
+    balancing: () => readBalancing({}),
+
+    useRoutes: (routes) => types.useRoutes(routes),
+
+    manifest: async () => {
+      throw new ProviderFailure('refused', 'a provider of kind amqp has no manifest');
+    },
+
+    check: (signal) =>
+      withDeadline(signal, DEFAULT_CHECK_TIMEOUT_MS, (deadline) => link.check(deadline)),
+
+    invoke: async (invocation): Promise<Outcome> => {
+      const { endpoint, operation } = invocation;
+      if (endpoint !== undefined && endpoint !== id) {
+        const message = 'the endpoint is not one of this provider';
+        throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
+      }
+      if (operation.kind !== 'http_route') {
+        const message = `a provider of kind amqp has no ${operation.kind}`;
+        throw new ProviderFailure('refused', message, { phase: 'connecting' });
+      }
+      const request = await readRequest(invocation, operation);
+      const { maxResponseBytes, holdBytes } = invocation;
+      const limits = {
+        isHead: operation.method === 'HEAD',
+        maxResponseBytes,
+        holdBytes,
+        defaultType: types.of(operation),
+      };
+      return link.request(request, limits, invocation.cancellation ?? invocation.signal);
+    },
+  };
+}

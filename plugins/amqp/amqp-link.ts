@@ -1,0 +1,332 @@
+import type { AMQPMessage } from '@cloudamqp/amqp-client';
+import {
+  type Cancellation,
+  type Log,
+  type Outcome,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import { createAbortFailure } from '../shared/failures.js';
+import { Gate } from '../shared/gate.js';
+import { RECONNECT_BACKOFF, waitForRetry } from '../shared/reconnect.js';
+import { BrokerConnection, type BrokerLogin, type Confirm } from './broker-connection.js';
+import { BrokerError, escapeReason, parseReason, toBrokerError } from './broker-error.js';
+import type { BrokerAddress, BrokerAddresses } from './brokers.js';
+import { type AnswerLimits, toOutcome } from './outcome.js';
+import type { AmqpRequest } from './requests.js';
+import { Session } from './session.js';
+import { type Target, TargetWatch } from './target-watch.js';
+
+/** The time for connection, TLS, login and channel together, below the default timeout of a module (5 s). */
+const CONNECT_TIMEOUT_MS = 4_000;
+
+/** Rejected credentials are rarely accepted soon. */
+const REFUSED_BACKOFF = { firstMs: 100, maxMs: 30_000 };
+/** A channel that the broker closes again and again, such as for a missing exchange. */
+const CHANNEL_BACKOFF = { firstMs: 100, maxMs: 1_000 };
+
+/** The most bytes that wait in this process because the broker does not read. */
+export const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+/** Shorter bodies are read before their call is known. Bytes. */
+const SMALL_BODY_BYTES = 65_536;
+
+interface LinkOptions {
+  readonly addresses: BrokerAddresses;
+  readonly login: BrokerLogin;
+  readonly target: Target;
+  readonly reply: 'direct' | 'queue';
+  readonly log: Log;
+  readonly onLateAnswer: () => void;
+}
+
+interface PendingCall {
+  readonly session: Session;
+  readonly limits: AnswerLimits;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (failure: ProviderFailure) => void;
+  readonly release: () => void;
+}
+
+const NOT_CONNECTED = new BrokerError('not connected yet');
+const CLOSED = new BrokerError('module closed');
+
+/**
+ * The connection of one module, which reconnects whenever it is lost. A call fails with the channel that sent it;
+ * calls are not queued for the next one.
+ */
+export class AmqpLink {
+  readonly #options: LinkOptions;
+  readonly #closing = new AbortController();
+  /** Rejects when the link is closed. */
+  readonly #closed: Promise<never>;
+  readonly #calls = new Map<string, PendingCall>();
+  #connection: BrokerConnection | null = null;
+  #session: Session | null = null;
+  #watch: TargetWatch | null = null;
+  #blocked: string | null = null;
+  /** Why there is no session. */
+  #error = NOT_CONNECTED;
+  /** The reason that was logged last. */
+  #reported = '';
+  /** The address of the last attempt, for operators. */
+  #broker = '';
+  #stopped: Promise<void> = Promise.resolve();
+  /** Calls wait for it: the first attempt to connect, and a channel that is opened again at once. */
+  #opening: Gate | null = new Gate();
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#closed = new Promise((_resolve, reject) => {
+      this.#closing.signal.addEventListener('abort', () => reject(CLOSED));
+    });
+    this.#closed.catch(() => {});
+  }
+
+  /** Connects in the background, so that a broker that is down delays nothing. */
+  start(): void {
+    this.#stopped = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const session = this.#session;
+    if (session !== null) this.#endSession(session, CLOSED);
+    this.#report(CLOSED);
+    await this.#connection?.shutDown();
+    await this.#stopped;
+  }
+
+  /** @throws ProviderFailure unless messages can be sent. */
+  async ready(signal: Cancellation): Promise<Session> {
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+    if (this.#session === null) await this.#opening?.wait(signal);
+    if (this.#session === null) throw this.#error.toFailure('connecting');
+    if (this.#blocked !== null) {
+      throw createUnavailable(`the broker does not accept messages: ${this.#blocked}`);
+    }
+    return this.#session;
+  }
+
+  /** @throws ProviderFailure unless the broker answers, and has the target. */
+  async check(signal: AbortSignal): Promise<void> {
+    const { connection } = await this.ready(signal);
+    const watch = this.#watch ?? new TargetWatch(connection, this.#options.target);
+    const late = new Gate();
+    signal.addEventListener('abort', () => late.open(), { once: true });
+    try {
+      await Promise.race([watch.look(), connection.ended, late.opened]);
+    } catch (error) {
+      throw toBrokerError(error).toFailure('connecting');
+    }
+    if (signal.aborted) throw createAbortFailure(signal.reason);
+  }
+
+  /** @throws ProviderFailure only (as a rejection). */
+  async request(
+    { body, properties }: AmqpRequest,
+    limits: AnswerLimits,
+    signal: Cancellation,
+  ): Promise<Outcome> {
+    const session = await this.ready(signal);
+    const { connection, channel, replyTo } = session;
+    if (connection.unsentBytes >= MAX_UNSENT_BYTES) {
+      throw createUnavailable('the broker does not read what it is sent');
+    }
+    const { exchange, routingKey } = this.#options.target;
+    const id = session.createCorrelationId();
+    const sent = { ...properties, correlationId: id, replyTo };
+    try {
+      connection.publish(channel.id, { exchange, routingKey, properties: sent }, body);
+    } catch {
+      const problem = `headers are over ${connection.frameMax} bytes or content-type is over 255`;
+      const message = `the request cannot be sent: ${problem}`;
+      throw new ProviderFailure('refused', message, { phase: 'connecting' });
+    }
+    session.expectConfirm(id);
+    this.#watch?.count();
+    return new Promise((resolve, reject) => {
+      const abort = {
+        handleEvent: () => this.#settle(id)?.reject(this.#createAbort(signal)),
+      };
+      signal.addEventListener('abort', abort);
+      const release = () => signal.removeEventListener('abort', abort);
+      this.#calls.set(id, { session, limits, resolve, reject, release });
+    });
+  }
+
+  #createAbort({ reason }: Cancellation): ProviderFailure {
+    const failure = createAbortFailure(reason);
+    if (failure.failure !== 'timeout' || this.#watch?.hasNoConsumer !== true) return failure;
+    const detail = `${failure.message}: the queue ${this.#options.target.queue} has no consumer`;
+    return new ProviderFailure('timeout', failure.message, { detail });
+  }
+
+  async #run(): Promise<void> {
+    const { addresses } = this.#options;
+    const { signal } = this.#closing;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const address = await Promise.race([addresses.next(), this.#closed]);
+        this.#broker = address.name;
+        const connection = this.#createConnection(address);
+        await withTimeout(connection, () => connection.connect());
+        await this.#serve(connection, () => {
+          failures = 0;
+        });
+      } catch (error) {
+        failures += 1;
+        this.#report(toBrokerError(error));
+      }
+      this.#connection?.destroy(CLOSED);
+      // The first delay applies until each broker has failed once.
+      const backoff = this.#error.failure === 'refused' ? REFUSED_BACKOFF : RECONNECT_BACKOFF;
+      await waitForRetry(failures - addresses.size, signal, backoff);
+    }
+  }
+
+  #createConnection(address: BrokerAddress): BrokerConnection {
+    const connection = new BrokerConnection(address, this.#options.login, {
+      confirmed: (confirm) => this.#confirm(confirm),
+      wantsBody: (bytes) => bytes <= SMALL_BODY_BYTES || this.#isAwaited(bytes),
+      blocked: (reason) => this.#block(reason),
+    });
+    this.#connection = connection;
+    this.#blocked = null;
+    return connection;
+  }
+
+  /**
+   * Opens channels until the connection ends.
+   * @throws Error at its end.
+   */
+  async #serve(connection: BrokerConnection, onOpen: () => void): Promise<void> {
+    const { target, reply, log } = this.#options;
+    this.#watch = new TargetWatch(connection, target);
+    for (let closes = 0; ; closes += 1) {
+      const session = await withTimeout(connection, () =>
+        Session.open(connection, reply, {
+          answered: (message) => this.#receive(connection, message),
+          returned: (message) => this.#return(message),
+          ended: (ended, reason) => this.#endSession(ended, parseReason(reason)),
+        }),
+      );
+      onOpen();
+      this.#reported = '';
+      if (closes === 0) log.info({ broker: this.#broker }, 'connected to RabbitMQ');
+      this.#session = session;
+      this.#stopWaiting();
+      const error = parseReason(await Promise.race([session.ended, connection.ended]));
+      if (error.scope !== 'channel') throw error;
+      if (session.hasConfirmed) closes = 0;
+      if (closes === 0) continue;
+      // A channel that the broker closes again and again is not waited for.
+      this.#stopWaiting();
+      await waitForRetry(closes - 1, this.#closing.signal, CHANNEL_BACKOFF);
+      if (connection.closed) throw new BrokerError('the connection was lost');
+    }
+  }
+
+  #block(reason: string | null): void {
+    this.#blocked = reason === null ? null : escapeReason(reason);
+    const fields = { broker: this.#broker, reason: this.#blocked };
+    if (reason === null) this.#options.log.info(fields, 'RabbitMQ accepts messages again');
+    else this.#options.log.warn(fields, 'RabbitMQ does not accept messages');
+  }
+
+  /** Reports why there is no connection, once for each reason. */
+  #report(error: BrokerError): void {
+    const isClosing = this.#closing.signal.aborted;
+    this.#error = isClosing ? CLOSED : error;
+    this.#watch = null;
+    this.#stopWaiting();
+    if (isClosing || this.#reported === error.message) return;
+    this.#reported = error.message;
+    const fields = { broker: this.#broker, reason: error.message };
+    this.#options.log.warn(fields, 'no connection to RabbitMQ');
+  }
+
+  #stopWaiting(): void {
+    this.#opening?.open();
+    this.#opening = null;
+  }
+
+  /** The channel was lost, perhaps with its connection. */
+  #endSession(session: Session, error: BrokerError): void {
+    if (this.#session !== session) return;
+    this.#session = null;
+    this.#error = error;
+    const isOpenedAgain = error.scope === 'channel' && error !== CLOSED;
+    if (isOpenedAgain) {
+      this.#opening = new Gate();
+      this.#options.log.warn({ broker: this.#broker, reason: error.message }, 'AMQP channel lost');
+    }
+    // A broker closes the channel for one message, so that one alone was not queued.
+    const [only] = session.unconfirmed.size === 1 ? session.unconfirmed.values() : [];
+    for (const [id, { session: own }] of [...this.#calls]) {
+      if (own !== session) continue;
+      const isCause = id === only && error.isForMessage;
+      this.#settle(id)?.reject(isCause ? error.toFailure('connecting') : error.toLoss());
+    }
+  }
+
+  #confirm({ channel, tag, upTo, isAccepted }: Confirm): void {
+    const session = this.#session;
+    if (session === null || session.channel.id !== channel) return;
+    for (const id of session.takeConfirmed(tag, upTo)) {
+      if (isAccepted) session.hasConfirmed = true;
+      else this.#settle(id)?.reject(createUnavailable('the broker rejected the message'));
+    }
+  }
+
+  /** The broker returns a message before it confirms it. */
+  #return({ properties, replyText = '' }: AMQPMessage): void {
+    const reason = escapeReason(replyText);
+    const failure = createUnavailable(`no queue takes the message: ${reason}`);
+    this.#settle(properties.correlationId ?? '')?.reject(failure);
+  }
+
+  #receive(connection: BrokerConnection, message: AMQPMessage): void {
+    const skippedBytes = connection.takeSkipped(message.deliveryTag);
+    const call = this.#settle(message.properties.correlationId ?? '');
+    if (call === undefined) {
+      this.#options.onLateAnswer();
+      return;
+    }
+    try {
+      call.resolve(toOutcome(message, skippedBytes, call.limits));
+    } catch (error) {
+      call.reject(error as ProviderFailure);
+    }
+  }
+
+  /** Whether a call may have a body of that length. */
+  #isAwaited(bytes: number): boolean {
+    for (const { limits } of this.#calls.values()) {
+      if (limits.maxResponseBytes >= bytes && !limits.isHead) return true;
+    }
+    return false;
+  }
+
+  #settle(id: string): PendingCall | undefined {
+    const call = this.#calls.get(id);
+    call?.release();
+    this.#calls.delete(id);
+    return call;
+  }
+}
+
+/** A failure of a call that the broker has not queued. */
+function createUnavailable(message: string): ProviderFailure {
+  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
+}
+
+/** @throws Error when the connection ends or has not done it in time. */
+async function withTimeout<T>(connection: BrokerConnection, work: () => Promise<T>): Promise<T> {
+  const late = new BrokerError(`no answer within ${CONNECT_TIMEOUT_MS} ms`);
+  const timer = setTimeout(() => connection.destroy(late), CONNECT_TIMEOUT_MS);
+  try {
+    return await Promise.race([work(), connection.ended]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,72 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { type ClientCertificates, createClientTls } from '../shared/client-tls.js';
+
+const DEFAULT_PORTS = { 'amqp:': 5672, 'amqps:': 5671 } as const;
+
+/** One address of a broker. */
+export interface BrokerAddress {
+  /** Shown to operators: `broker.internal:5672 (10.0.0.7)`. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  /** `null` without TLS. */
+  readonly tls: (ReturnType<typeof createClientTls> & { readonly servername?: string }) | null;
+}
+
+/** Returns the addresses of all brokers in turn, without an end. */
+export class BrokerAddresses {
+  readonly #urls: readonly string[];
+  readonly #certificates: ClientCertificates;
+  readonly #next: BrokerAddress[] = [];
+  #turn = 0;
+
+  constructor(urls: readonly string[], certificates: ClientCertificates) {
+    this.#urls = urls;
+    this.#certificates = certificates;
+  }
+
+  /** The number of URLs. */
+  get size(): number {
+    return this.#urls.length;
+  }
+
+  /** @throws Error for a name that cannot be resolved; the next call continues with the next URL. */
+  async next(): Promise<BrokerAddress> {
+    const known = this.#next.shift();
+    if (known !== undefined) return known;
+    const url = new URL(this.#urls[this.#turn % this.#urls.length] as string);
+    this.#turn += 1;
+    this.#next.push(...(await this.#resolve(url)));
+    return this.#next.shift() as BrokerAddress;
+  }
+
+  async #resolve({ protocol, hostname, port }: URL): Promise<BrokerAddress[]> {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const isTls = protocol === 'amqps:';
+    const common = {
+      port: Number(port) || DEFAULT_PORTS[isTls ? 'amqps:' : 'amqp:'],
+      tls: isTls
+        ? {
+            ...createClientTls(this.#certificates, host),
+            ...(isIP(host) === 0 && { servername: host }),
+          }
+        : null,
+    };
+    const name = `${hostname}:${common.port}`;
+    if (isIP(host) !== 0) return [{ ...common, host, name }];
+    const found = await resolveName(host);
+    return found.map((address) => ({ ...common, host: address, name: `${name} (${address})` }));
+  }
+}
+
+/** @throws Error `DNS ENOTFOUND broker.internal` */
+async function resolveName(host: string): Promise<string[]> {
+  try {
+    const found = await lookup(host, { all: true });
+    if (found.length > 0) return found.map(({ address }) => address);
+  } catch (error) {
+    throw new Error(`DNS ${(error as NodeJS.ErrnoException).code ?? 'error'} ${host}`);
+  }
+  throw new Error(`DNS ENODATA ${host}`);
+}

@@ -1,0 +1,82 @@
+import type { AMQPProperties } from '@cloudamqp/amqp-client';
+import {
+  type BodyStream,
+  type HttpRouteOperation,
+  type Invocation,
+  ProviderFailure,
+  type ProviderRoute,
+} from '../../core/contract/index.js';
+import { createRouteHeaders } from '../shared/route-message.js';
+
+export const EMPTY = new Uint8Array();
+
+/** A request without its correlation id and reply address. */
+export interface AmqpRequest {
+  readonly properties: AMQPProperties;
+  readonly body: Uint8Array;
+}
+
+/** Maps a call to a message; docs/operate/kinds/amqp.md describes the mapping. */
+export function createProperties(
+  { id, headers }: Pick<Invocation, 'id' | 'headers'>,
+  operation: HttpRouteOperation,
+): AMQPProperties {
+  const { 'content-type': contentType, ...others } = headers;
+  const deadlineMs = Number(headers['modgate-deadline-ms']);
+  return {
+    headers: {
+      ...others,
+      ...createRouteHeaders(operation),
+      // The expiration counts only while the message is in the queue.
+      'modgate-sent-at': String(Date.now()),
+    },
+    messageId: id,
+    ...(contentType !== undefined && { contentType }),
+    ...(Number.isSafeInteger(deadlineMs) && { expiration: String(Math.max(1, deadlineMs)) }),
+  };
+}
+
+/** The types of answers that name none: octets on routes of bytes, JSON on all others. */
+export class DefaultTypes {
+  #byteRoutes: ReadonlySet<string> = new Set();
+
+  useRoutes(routes: readonly ProviderRoute[]): void {
+    this.#byteRoutes = new Set(
+      routes
+        .filter(({ declared }) => declared.operation?.response === 'bytes')
+        .map(({ declared: { method, path } }) => `${method} ${path}`),
+    );
+  }
+
+  of({ method, declaredPath }: HttpRouteOperation): string {
+    const declared = method === 'HEAD' ? 'GET' : method;
+    const isBytes = this.#byteRoutes.has(`${declared} ${declaredPath}`);
+    return isBytes ? 'application/octet-stream' : 'application/json';
+  }
+}
+
+/**
+ * Reads a body that arrives in parts: a message has its whole body.
+ * @param hold counts bytes that are held; throws when there is no room
+ */
+export async function readBody(
+  stream: BodyStream,
+  maxBytes: number,
+  hold: (bytes: number) => void,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of stream) {
+    length += part.length;
+    if (length > maxBytes) throw createLengthFailure(maxBytes);
+    hold(part.length);
+    parts.push(part);
+  }
+  return Buffer.concat(parts, length);
+}
+
+/** The failure of a request whose body no message may have. */
+export function createLengthFailure(maxBytes: number): ProviderFailure {
+  const message = `the request cannot be sent: its body is over ${maxBytes} bytes`;
+  return new ProviderFailure('refused', message, { phase: 'connecting' });
+}

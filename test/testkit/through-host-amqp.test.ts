@@ -1,0 +1,3 @@
+import { throughHostSuite } from '../support/testkit/through-host-suite.js';
+
+throughHostSuite('amqp');
