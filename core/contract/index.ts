@@ -15,6 +15,7 @@ export * from './module-status.js';
 export * from './operation.js';
 export * from './plugin.js';
 export * from './provider.js';
+export * from './provider-fact.js';
 export * from './references.js';
 export * from './scope.js';
 export * from './secret.js';

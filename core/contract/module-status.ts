@@ -1,3 +1,5 @@
+import type { ProviderFact } from './provider-fact.js';
+
 // The status of a module, declared here once: `GET /modules`, status files, the command line and the console
 // use this type or a part of it.
 
@@ -124,6 +126,8 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
    * The error of the last look-up of endpoints; `null` after a success. Absent for fixed endpoints.
    */
   readonly resolve_error?: string | null;
+  /** What its provider says about itself, escaped; absent without any. */
+  readonly facts?: readonly ProviderFact[];
   /**
    * The destinations of copies of calls, as the current descriptor names them:
    * `https://next.internal`, or `endpoints of ./next.json` for a file. Absent without a candidate.

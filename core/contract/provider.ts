@@ -1,5 +1,6 @@
 import type { ManifestRoute } from './manifest.js';
 import type { Invocation, Outcome } from './operation.js';
+import type { ProviderFact } from './provider-fact.js';
 
 /** One replica of a provider, with its own circuit breaker and metrics in the host. */
 export interface Endpoint {
@@ -129,4 +130,10 @@ export interface Provider {
    * a success. Default: `null`.
    */
   credentialProblem?(): string | null;
+  /**
+   * What operators should know of the other side beside its endpoints, such as what it offers and what has changed, at
+   * most 100. Called for each `GET /modules`, where the host escapes, masks and cuts the texts; must not block. Of
+   * facts of several processes with one name, one with a problem is shown. Default: none.
+   */
+  facts?(): readonly ProviderFact[];
 }

@@ -34,6 +34,7 @@ const OPTIONAL_METHODS = [
   'followEndpoints',
   'credentialProblem',
   'useRoutes',
+  'facts',
 ] as const;
 
 /** The maximum number of endpoints that are resolved while the provider is open. */
@@ -86,6 +87,9 @@ export function checkedProvider(opened: unknown, kind: string, owner: ErrorOwner
     invoke: (invocation) => runAs(owner, () => Promise.resolve(provider.invoke(invocation))),
     ...runAs(owner, () => readConstants(provider, kind)),
     credentialProblem: () => readProblem(runAs(owner, () => provider.credentialProblem?.())),
+    ...(provider.facts !== undefined && {
+      facts: () => runAs(owner, () => provider.facts?.() ?? []),
+    }),
     ...(provider.useRoutes !== undefined && {
       useRoutes: (routes) => runAs(owner, () => provider.useRoutes?.(routes)),
     }),

@@ -5,6 +5,7 @@ import {
   type Log,
   type Manifest,
   type Provider,
+  type ProviderFact,
   type Secret,
   type StreamForm,
 } from '../contract/index.js';
@@ -30,6 +31,7 @@ import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassthroughError, ProviderStatus } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
+import { readFacts } from './provider-facts.js';
 import { LocalRates, type RateLimiters } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
@@ -209,6 +211,11 @@ export class ProviderClient {
   credentialProblem(): string | null {
     const problem = this.#provider.credentialProblem?.() ?? null;
     return problem && createMask(this.#secrets)(problem);
+  }
+
+  /** What the provider says about itself. */
+  facts(): readonly ProviderFact[] {
+    return readFacts(this.#provider, createMask(this.#secrets));
   }
 
   /** The counts of this version. */

@@ -5,12 +5,13 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
+import type { McpOperation } from './config.js';
 import { Exchange } from './exchange.js';
 import { ServerError } from './session.js';
 import type { OpenSession } from './session-slot.js';
 import type { SessionSlots } from './session-slots.js';
+import { findTool, type PinnedTool, type ToolPins } from './tool-pins.js';
 
-const TOOLS = '/tools/';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' };
 
@@ -18,7 +19,11 @@ const PROBLEM_TYPE = { 'content-type': 'application/problem+json' };
 const INVALID_PARAMS = -32_602;
 
 /** @throws ProviderFailure only (as a rejection). */
-export async function callServer(slots: SessionSlots, invocation: Invocation): Promise<Outcome> {
+export async function callServer(
+  slots: SessionSlots,
+  pins: ToolPins,
+  invocation: Invocation,
+): Promise<Outcome> {
   const { operation, context } = invocation;
   const tool = operation.kind === 'http_route' ? readTool(operation) : null;
   if (operation.kind !== 'http_route' || tool === null) {
@@ -30,7 +35,10 @@ export async function callServer(slots: SessionSlots, invocation: Invocation): P
   const signal = invocation.cancellation ?? invocation.signal;
   const slot = slots.find(context);
   const attempt = () =>
-    slot.use(context, signal, (open) => callTool(tool, input, invocation, open));
+    slot.use(context, signal, (open) => {
+      pins.assertSame(tool, open.tools);
+      return callTool(tool.tool, input, invocation, open);
+    });
   return (await attempt()) ?? (await attempt()) ?? Promise.reject(createLost());
 }
 
@@ -80,10 +88,9 @@ function followSignal({ cancellation, signal }: Invocation, exchange: Exchange):
   return () => source.removeEventListener('abort', listener);
 }
 
-/** The name of the tool is the rest of the path. */
-function readTool({ method, providerPath }: HttpRouteOperation): string | null {
-  const isTool = method === 'POST' && providerPath.startsWith(TOOLS);
-  return isTool ? providerPath.slice(TOOLS.length) : null;
+function readTool({ method, providerPath, options }: HttpRouteOperation): PinnedTool | null {
+  if (method !== 'POST') return null;
+  return findTool(providerPath, options as McpOperation);
 }
 
 /** @returns `null` for anything but an object */

@@ -1,4 +1,4 @@
-import { enums, type Infer, object, refine } from 'superstruct';
+import { define, enums, type Infer, object, refine, size, string } from 'superstruct';
 import { described, optionally, when } from '../../core/contract/described.js';
 import { auth, tls } from '../http/credentials-config.js';
 import { endpointUrlStruct, isHttps } from '../http/endpoint-config.js';
@@ -7,6 +7,18 @@ import { integerBetween } from '../shared/health-config.js';
 
 /** The time from the start of a session to the end of its handshake: `npx` may install a package first. */
 export const DEFAULT_START_TIMEOUT_MS = 120_000;
+
+/** UTF-16 units. */
+const MAX_TOOL_NAME = 1_024;
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const digest = described(
+  define<string>(
+    'sha256: and 64 hexadecimal digits',
+    (value) => typeof value === 'string' && DIGEST.test(value),
+  ),
+  { type: 'string', pattern: DIGEST.source },
+);
 
 const { command, cwd, env } = processConfig.schema;
 
@@ -22,6 +34,10 @@ const members = object({
   sessions: optionally(enums(['shared', 'actor']), {
     default: 'shared',
     description: 'Whether callers share a session, or each actor has its own.',
+  }),
+  pin: optionally(enums(['enforce', 'report']), {
+    default: 'enforce',
+    description: 'Whether tools that changed since they were imported are rejected, or only shown.',
   }),
   start_timeout_ms: optionally(integerBetween(100, 600_000), {
     default: DEFAULT_START_TIMEOUT_MS,
@@ -64,4 +80,21 @@ export const mcpConfig = described(
   { allOf: [ONE_SERVER] },
 );
 
+/** `operation.mcp` of a route. */
+export const mcpOperation = optionally(
+  object({
+    tool: described(size(string(), 1, MAX_TOOL_NAME), {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_TOOL_NAME,
+      description: 'Name of the tool at the server.',
+    }),
+    digest: optionally(digest, {
+      description: 'The tool as it was imported: a tool that differs is rejected.',
+    }),
+  }),
+  { description: 'The tool that the route calls. Default: the path after /tools/.' },
+);
+
+export type McpOperation = Infer<typeof mcpOperation>;
 export type McpConfig = Infer<typeof mcpConfig>;

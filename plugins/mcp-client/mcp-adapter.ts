@@ -20,13 +20,14 @@ import { createEnvironment, listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { formatError } from '../shared/format-error.js';
 import { callServer } from './call-server.js';
-import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpConfig } from './config.js';
+import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpConfig, mcpOperation } from './config.js';
 import { type ConnectOptions, connectClient } from './connect.js';
 import { createFetch } from './http-transport.js';
 import { Session } from './session.js';
 import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';
 import { SessionSlots } from './session-slots.js';
 import { StdioPipe, StdioTransport } from './stdio-transport.js';
+import { ToolPins } from './tool-pins.js';
 import { ToolWatch } from './tool-watch.js';
 
 /** `open` waits this long for the handshake, so that a reload switches to a server that answers. */
@@ -47,6 +48,7 @@ const RECONNECTION = {
 export const mcpAdapter = defineAdapter({
   kind: 'mcp',
   config: mcpConfig,
+  operation: mcpOperation,
   supports: { perProcess: true },
   describeConfig: (config) => {
     const { command, cwd, auth, url } = config;
@@ -54,7 +56,12 @@ export const mcpAdapter = defineAdapter({
     return { ...describeCommon({ auth }), origins: [new URL(url ?? '').origin] };
   },
   open: async (config: McpConfig, context) => {
-    const { id, open } = await createOpener(config, context);
+    const pins = new ToolPins({
+      isEnforced: config.pin !== 'report',
+      log: context.log,
+      calls: context.counter('changed_tool_calls_total', 'Calls of tools that have changed.'),
+    });
+    const { id, open } = await createOpener(config, context, pins);
     const slots = new SessionSlots({
       isShared: config.sessions !== 'actor',
       open,
@@ -62,11 +69,11 @@ export const mcpAdapter = defineAdapter({
     });
     context.scope.defer(() => slots.close());
     if (slots.shared !== null) await Promise.race([slots.shared.first, pause(OPEN_TIMEOUT_MS)]);
-    return createProvider(slots, id);
+    return createProvider(slots, pins, id);
   },
 });
 
-function createProvider(slots: SessionSlots, id: string): Provider {
+function createProvider(slots: SessionSlots, pins: ToolPins, id: string): Provider {
   return {
     endpoints: () => [{ id, weight: 1 }],
     // A check sends nothing: it reads whether there is a session.
@@ -74,7 +81,8 @@ function createProvider(slots: SessionSlots, id: string): Provider {
     manifest: () =>
       Promise.reject(new ProviderFailure('refused', 'kind mcp has no manifest of its own')),
     check: async () => slots.shared?.check(),
-    invoke: (invocation) => callServer(slots, invocation),
+    useRoutes: (routes) => pins.replace(routes),
+    invoke: (invocation) => callServer(slots, pins, invocation),
   };
 }
 
@@ -84,16 +92,21 @@ interface Opener {
   readonly open: OpenSlotSession;
 }
 
-function createOpener(config: McpConfig, context: OpenContext): Opener | Promise<Opener> {
+function createOpener(
+  config: McpConfig,
+  context: OpenContext,
+  pins: ToolPins,
+): Opener | Promise<Opener> {
   const { url, command } = config;
-  if (url !== undefined) return createHttpOpener(new URL(url), config, context);
-  return createProcessOpener({ ...config, command: command ?? [] }, context);
+  if (url !== undefined) return createHttpOpener(new URL(url), config, context, pins);
+  return createProcessOpener({ ...config, command: command ?? [] }, context, pins);
 }
 
 async function createHttpOpener(
   url: URL,
   { tls, auth, start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS }: McpConfig,
   context: OpenContext,
+  pins: ToolPins,
 ): Promise<Opener> {
   const { send } = await createSender(auth, context);
   const tlsOptions: ConnectionOptions | null =
@@ -117,17 +130,15 @@ async function createHttpOpener(
       });
       return transport;
     };
-    const startsOlder = false;
     const endSession = async () => {
       const ended = transport?.terminateSession().catch(() => {});
       await Promise.race([ended, pause(END_TIMEOUT_MS, undefined, { ref: false })]);
     };
-    const options = { createTransport, isProcess: false, startsOlder, timeoutMs, signal };
-    return openSession(
-      { ...options, readContext: auth?.exchange && readContext },
-      endSession,
-      context.log,
-    );
+    return openSession({
+      ...{ createTransport, isProcess: false, startsOlder: false, timeoutMs, signal },
+      ...(auth?.exchange !== undefined && { readContext }),
+      ...{ endSession, pins, log: context.log },
+    });
   };
   return { id, open };
 }
@@ -135,6 +146,7 @@ async function createHttpOpener(
 function createProcessOpener(
   config: McpConfig & { readonly command: readonly string[] },
   context: OpenContext,
+  pins: ToolPins,
 ): Opener {
   const { command, cwd = '.', start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS } = config;
   const childOptions = {
@@ -158,17 +170,16 @@ function createProcessOpener(
     const pipe = new StdioPipe(child, context.log);
     const createTransport = () => new StdioTransport(pipe);
     try {
-      const opened = await openSession(
-        {
-          createTransport,
-          isProcess: true,
-          startsOlder,
-          timeoutMs,
-          signal: AbortSignal.any([signal, exit.signal]),
-        },
-        () => child.end('session ended'),
-        context.log,
-      );
+      const opened = await openSession({
+        createTransport,
+        isProcess: true,
+        startsOlder,
+        timeoutMs,
+        signal: AbortSignal.any([signal, exit.signal]),
+        endSession: () => child.end('session ended'),
+        pins,
+        log: context.log,
+      });
       pipe.isReady = true;
       void child.exited.then((reason) => opened.session.end(reason));
       return opened;
@@ -182,17 +193,19 @@ function createProcessOpener(
   return { id: `mcp:${basename(command[0] ?? '')}`, open };
 }
 
-async function openSession(
-  options: Omit<ConnectOptions, 'onToolsChanged'> & {
-    readonly readContext?: (() => CallContext | undefined) | undefined;
-  },
-  endSession: () => Promise<void>,
-  log: Log,
-): Promise<OpenSession> {
+interface OpenOptions extends Omit<ConnectOptions, 'onToolsChanged'> {
+  readonly readContext?: () => CallContext | undefined;
+  readonly endSession: () => Promise<void>;
+  readonly pins: ToolPins;
+  readonly log: Log;
+}
+
+async function openSession(options: OpenOptions): Promise<OpenSession> {
+  const { endSession, readContext, pins, log } = options;
   let tools: ToolWatch | null = null;
   const client = await connectClient({ ...options, onToolsChanged: () => tools?.announce() });
-  const session = new Session(client, endSession, options.readContext);
-  tools = new ToolWatch(session, log);
+  const session = new Session(client, endSession, readContext);
+  tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
   await tools.refresh();
   return { session, tools };
 }

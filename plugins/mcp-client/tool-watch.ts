@@ -96,19 +96,23 @@ interface Absence {
 export class ToolWatch {
   readonly #session: Session;
   readonly #log: Log;
+  readonly #onListed: (tools: ToolWatch) => void;
   readonly #absences = new Map<string, Absence>();
   #tools: ReadonlyMap<string, KnownTool> = new Map();
   #problem: string | null = 'the tools are not listed yet';
   #timer: NodeJS.Timeout | undefined;
   #isListing = false;
+  #isListed = false;
   #isEnded = false;
   #listedAt = 0;
   #changedAt: number | null = null;
   #pauseMs = MIN_PAUSE_MS;
 
-  constructor(session: Session, log: Log) {
+  /** @param onListed called after each list */
+  constructor(session: Session, log: Log, onListed: (tools: ToolWatch) => void) {
     this.#session = session;
     this.#log = log;
+    this.#onListed = onListed;
     void session.ended.then(() => {
       this.#isEnded = true;
       clearTimeout(this.#timer);
@@ -122,6 +126,11 @@ export class ToolWatch {
 
   get size(): number {
     return this.#tools.size;
+  }
+
+  /** Whether the tools were listed at least once. */
+  get isListed(): boolean {
+    return this.#isListed;
   }
 
   /** Returns `undefined` for a tool that the last list lacks. */
@@ -155,6 +164,7 @@ export class ToolWatch {
       const tools = await listTools(this.#session);
       const isChanged = this.#replace(tools);
       this.#problem = null;
+      this.#onListed(this);
       if (isChanged) this.#pauseMs = MIN_PAUSE_MS;
       else if (wasAnnounced) this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
     } catch (error) {
@@ -182,6 +192,7 @@ export class ToolWatch {
       }
     }
     this.#tools = after;
+    this.#isListed = true;
     if (before.size !== after.size) return true;
     return [...after].some(([name, { digest }]) => before.get(name)?.digest !== digest);
   }

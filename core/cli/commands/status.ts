@@ -14,7 +14,10 @@ import { addUselessOptions } from '../useless-options.js';
 export function define(command: Command): void {
   addHostOptions(command);
   command.option('--modules-only', 'Omit failing endpoints and ignored files');
-  command.option('--unhealthy', 'List only modules that are not live or have an endpoint down');
+  command.option(
+    '--unhealthy',
+    'List only modules that are not live, or have an endpoint down or a problem',
+  );
   addJsonOption(command, "the host's response to GET /modules");
   addUselessOptions(command, { 'with --json': ['modulesOnly', 'unhealthy'] });
 }
@@ -53,7 +56,13 @@ interface StatusOptions {
 
 /** A disabled module is meant not to serve. */
 function isUnhealthy(module: ListedModule): boolean {
-  return !['live', 'disabled'].includes(module.state) || hasEndpointDown(module);
+  return (
+    !['live', 'disabled'].includes(module.state) || hasEndpointDown(module) || hasProblem(module)
+  );
+}
+
+function hasProblem({ facts = [] }: ListedModule): boolean {
+  return facts.some(({ problem }) => problem === true);
 }
 
 function hasEndpointDown({ endpoints = [] }: ListedModule): boolean {
@@ -64,7 +73,7 @@ type ModuleList = Infer<typeof moduleList>;
 type EndpointEntry = NonNullable<ListedModule['endpoints']>[number];
 
 function formatReason(
-  { file, reason, hint, endpoints, counts, resolve_error = null }: ListedModule,
+  { file, reason, hint, endpoints, counts, resolve_error = null, facts = [] }: ListedModule,
   modulesOnly: boolean,
 ) {
   const lines: string[] = [];
@@ -74,7 +83,10 @@ function formatReason(
   if (hint !== null) lines.push(`  hint: ${hint}`);
   if (modulesOnly) return lines;
   if (resolve_error !== null) lines.push(`  endpoints: ${resolve_error}`);
-  return [...lines, ...(endpoints ?? []).flatMap(formatEndpoint)];
+  const ofProvider = facts.map(({ name, value, problem = false }) => {
+    return `  ${problem ? 'problem: ' : ''}${name}: ${value}`;
+  });
+  return [...lines, ...ofProvider, ...(endpoints ?? []).flatMap(formatEndpoint)];
 }
 
 /** Formats the endpoint unless it is up, and its routes whose circuit breaker is not closed. */
@@ -100,5 +112,7 @@ function formatSummary(modules: readonly ListedModule[]): string {
   const parts = [...counts].map(([state, count]) => `${count} ${state}`);
   const down = modules.filter(hasEndpointDown).length;
   if (down > 0) parts.push(`${down} with an endpoint down`);
+  const problems = modules.filter(hasProblem).length;
+  if (problems > 0) parts.push(`${problems} with a problem`);
   return parts.length === 0 ? total : `${total}: ${parts.join(', ')}`;
 }

@@ -1,6 +1,7 @@
 import { compareRecords } from '../../modules/module-record.js';
 import type { FileStatus } from '../../modules/status-files.js';
 import type { Processes } from '../../processes.js';
+import { mergeFacts } from '../../provider/provider-facts.js';
 import { type MergedStatus, mergeStatus } from './merge-status.js';
 import {
   describeModules,
@@ -75,6 +76,7 @@ function mergeEntries(
   const total = (name: keyof ModuleEntry['counts']) =>
     sum(entries.map(({ counts }) => counts[name] ?? 0));
   const streams = total('streams');
+  const facts = mergeFacts(entries.map(({ facts = [] }) => facts));
   return {
     ...base,
     ...pickState(merged),
@@ -85,6 +87,7 @@ function mergeEntries(
       queued: total('queued'),
       ...(streams > 0 && { streams }),
     },
+    ...(facts.length > 0 && { facts }),
     endpoints: base.endpoints.map(({ endpoint }) => mergeEndpoint(endpoint, entries)),
     ...(merged.workers !== undefined && { workers: merged.workers }),
   };

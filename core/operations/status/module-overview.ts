@@ -87,6 +87,7 @@ function toModuleEntry(record: ModuleRecord): ModuleEntry {
     },
     endpoints: record.live?.client.endpoints().map(toEndpointEntry) ?? [],
     ...toResolutionEntry(client),
+    ...toFactsEntry(client),
     ...showSections('served', record.live?.descriptor ?? null),
   };
 }
@@ -97,6 +98,11 @@ function toResolutionEntry(client: ProviderClient | undefined) {
   if (resolution === null) return {};
   const { resolvedAt, resolveError } = resolution;
   return { resolved_at: resolvedAt?.toISOString() ?? null, resolve_error: resolveError };
+}
+
+function toFactsEntry(client: ProviderClient | undefined): Pick<ModuleEntry, 'facts'> {
+  const facts = client?.facts() ?? [];
+  return facts.length === 0 ? {} : { facts };
 }
 
 /** What is shown of each descriptor, which does not change. */

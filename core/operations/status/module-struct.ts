@@ -44,6 +44,8 @@ const moduleEntry = type({
   mounts: optional(array(type({ host: optional(string()), path: string() }))),
   endpoints: optional(array(endpointEntry)),
   resolve_error: optional(nullable(string())),
+  // Absent for a provider that says nothing about itself.
+  facts: optional(array(type({ name: string(), value: string(), problem: optional(boolean()) }))),
 });
 
 /** The response to `GET /modules`, with the members that the commands use. */

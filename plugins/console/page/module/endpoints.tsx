@@ -12,7 +12,7 @@ export function EndpointsTab({ module }: TabProps) {
   const { data } = useResource<{ samples: Sample[] }>(path, String(samples.value.at(-1)?.at));
   return (
     <>
-      <Resolution module={module} />
+      <Latest module={module} />
       <EndpointTable module={module} />
       <Card title="Calls, last 15 minutes">
         <RateCharts samples={data?.samples ?? []} />
@@ -28,14 +28,43 @@ export function EndpointsTab({ module }: TabProps) {
   );
 }
 
+/** Shows what changes while the module serves, and events do not contain. */
+function Latest({ module }: Pick<TabProps, 'module'>) {
+  const hasLatest = module.resolved_at !== undefined || module.facts !== undefined;
+  const version = String(samples.value.at(-1)?.at);
+  const { data } = useResource<{ modules: ModuleStatus[] }>(hasLatest ? '/modules' : null, version);
+  const latest = data?.modules.find(({ file }) => file === module.file) ?? module;
+  return (
+    <>
+      <Resolution module={latest} />
+      <Facts module={latest} />
+    </>
+  );
+}
+
+/** What the provider says about itself. */
+function Facts({ module: { facts = [] } }: Pick<TabProps, 'module'>) {
+  if (facts.length === 0) return null;
+  return (
+    <Table
+      caption="Provider"
+      rows={facts}
+      keyOf={({ name }) => name}
+      columns={[
+        { id: 'name', head: 'Fact', cell: ({ name }) => name },
+        {
+          id: 'value',
+          head: 'Value',
+          cell: ({ value, problem }) => (problem ? <strong>Problem: {value}</strong> : value),
+        },
+      ]}
+    />
+  );
+}
+
 /** Shows the resolution of endpoints from DNS. */
 function Resolution({ module }: Pick<TabProps, 'module'>) {
-  const isMoving = module.resolved_at !== undefined;
-  // Events do not contain it.
-  const version = String(samples.value.at(-1)?.at);
-  const { data } = useResource<{ modules: ModuleStatus[] }>(isMoving ? '/modules' : null, version);
-  const latest = data?.modules.find(({ file }) => file === module.file) ?? module;
-  const { resolved_at: at, resolve_error: error } = latest;
+  const { resolved_at: at, resolve_error: error } = module;
   if (at === undefined) return null;
   return (
     <>

@@ -39,6 +39,24 @@ export function describeModulePages(setup: ConsoleSetup): void {
     });
   });
 
+  it('shows what the provider says about itself', async () => {
+    const addFacts = async (route: Route) => {
+      const response = await route.fetch();
+      const list = (await response.json()) as { modules: { name: string; facts?: object[] }[] };
+      const crm = list.modules.find(({ name }) => name === 'crm');
+      const problem = { name: 'tool add', value: '<b>changed</b>', problem: true };
+      if (crm !== undefined) crm.facts = [{ name: 'tools', value: '12' }, problem];
+      await route.fulfill({ response, json: list });
+    };
+    const page = await setup.open('/console/modules/crm?tab=Endpoints', {
+      prepare: async (target) => {
+        await target.route('**/console/api/modules', addFacts);
+      },
+    });
+    await page.getByRole('row', { name: 'tools 12' }).waitFor();
+    await page.getByRole('row', { name: 'tool add Problem: <b>changed</b>' }).waitFor();
+  });
+
   it('finds one of 2,000 routes by the words of its path and its summary', async () => {
     const routes = Array.from({ length: 2000 }, (_, at) => ({
       method: at % 2 === 0 ? 'GET' : 'POST',

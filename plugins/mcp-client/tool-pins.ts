@@ -1,0 +1,100 @@
+import {
+  type AdapterCounter,
+  type Log,
+  ProviderFailure,
+  type ProviderRoute,
+} from '../../core/contract/index.js';
+import type { McpOperation } from './config.js';
+import type { ToolWatch } from './tool-watch.js';
+
+const TOOLS = '/tools/';
+
+/** What callers of a changed tool and operators read. */
+export const CHANGED = 'tool changed since it was imported';
+
+/** The tool of a route, and what it was at the import. */
+export interface PinnedTool {
+  readonly tool: string;
+  readonly digest?: string | undefined;
+}
+
+/** @returns `null` for a path that names no tool */
+export function findTool(path: string, operation: McpOperation): PinnedTool | null {
+  if (operation !== undefined) return operation;
+  return path.startsWith(TOOLS) ? { tool: path.slice(TOOLS.length) } : null;
+}
+
+interface PinsOptions {
+  /** Whether calls of changed tools are rejected. */
+  readonly isEnforced: boolean;
+  readonly log: Log;
+  /** Counts calls of changed tools. */
+  readonly calls: AdapterCounter;
+}
+
+/** Compares the tools of a server with those that the manifest was made from. */
+export class ToolPins {
+  readonly #options: PinsOptions;
+  #pinned: ReadonlyMap<string, string> = new Map();
+  #last: ToolWatch | null = null;
+  #changed: ReadonlySet<string> = new Set();
+
+  constructor(options: PinsOptions) {
+    this.#options = options;
+  }
+
+  /** The number of tools that the last list had; `null` before the first. */
+  get listed(): number | null {
+    return this.#last?.size ?? null;
+  }
+
+  /** The tools that differ, as of the last list. */
+  get changed(): readonly string[] {
+    return [...this.#changed];
+  }
+
+  /** Pins the tools of the routes. */
+  replace(routes: readonly ProviderRoute[]): void {
+    const tools = routes.map(({ declared, options }) =>
+      findTool(declared.path, options as McpOperation),
+    );
+    this.#pinned = new Map(
+      tools.flatMap((tool) => (tool?.digest === undefined ? [] : [[tool.tool, tool.digest]])),
+    );
+    if (this.#last !== null) this.compare(this.#last);
+  }
+
+  /** Notes which tools differ after a list. */
+  compare(tools: ToolWatch): void {
+    this.#last = tools;
+    const changed = [...this.#pinned].filter(([tool, digest]) => isChanged(tool, digest, tools));
+    const before = this.#changed;
+    this.#changed = new Set(changed.map(([tool]) => tool));
+    const { log } = this.#options;
+    for (const tool of this.#changed) if (!before.has(tool)) log.warn({ tool }, CHANGED);
+    for (const tool of before) {
+      if (!this.#changed.has(tool)) log.info({ tool }, 'tool is as it was imported');
+    }
+  }
+
+  /** @throws ProviderFailure for a tool that is not the one of the route. */
+  assertSame({ tool, digest }: PinnedTool, tools: ToolWatch): void {
+    if (digest === undefined) return;
+    const { isEnforced, calls } = this.#options;
+    if (!tools.isListed) {
+      if (!isEnforced) return;
+      const detail = `the tools of the server cannot be listed: ${tools.problem}`;
+      throw new ProviderFailure('unavailable', detail, { phase: 'connecting' });
+    }
+    if (!isChanged(tool, digest, tools)) return;
+    calls.add();
+    if (!isEnforced) return;
+    throw new ProviderFailure('protocol', CHANGED, { phase: 'preparing' });
+  }
+}
+
+/** A missing tool is looked for, before it counts as removed. */
+function isChanged(tool: string, digest: string, tools: ToolWatch): boolean {
+  const known = tools.find(tool);
+  return known === undefined ? !tools.isSought(tool) : known.digest !== digest;
+}
