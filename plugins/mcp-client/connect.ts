@@ -69,7 +69,7 @@ function chooseOlder(refusal: unknown, tried: ReadonlySet<string>): string | und
 }
 
 /** Whether the server answered, and did not accept the revision. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   if (isProviderFailure(error)) return false;
   if (error instanceof SdkHttpError) {
     const { status } = error;

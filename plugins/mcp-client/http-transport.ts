@@ -26,6 +26,7 @@ const MAX_ERROR_BYTES = 65_536;
 /** An event stream may end after its response, so that the connection can be used again. */
 const END_GRACE_MS = 250;
 const MAX_RESUMES = 3;
+const OLDER_TIMEOUT_MS = 2_000;
 
 /** JSON-RPC codes of servers for an unknown session. */
 const UNKNOWN_SESSION: ReadonlySet<unknown> = new Set([-32_000, -32_001]);
@@ -37,7 +38,7 @@ const OWN_HEADERS = /^(?:accept|accept-.*|content-.*|if-.*|range|mcp-.*|last-eve
 const ABSENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const DENIED: ReadonlySet<number> = new Set([401, 403]);
 
-interface FetchOptions {
+export interface FetchOptions {
   readonly replica: Replica;
   readonly send: SendRequest;
 }
@@ -73,6 +74,30 @@ export function createFetch(options: FetchOptions): FetchLike {
       throw error;
     }
   };
+}
+
+/**
+ * Whether the server has only the transport HTTP+SSE of 2024-11-05, which answers a GET with an event that names
+ * another address.
+ */
+export async function speaksOlderTransport(
+  { pathname, search }: URL,
+  { replica, send }: FetchOptions,
+): Promise<boolean> {
+  const signal = AbortSignal.timeout(OLDER_TIMEOUT_MS);
+  const headers = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
+  const request = { method: 'GET', target: pathname + search, headers, body: null } as const;
+  const limits = { maxResponseBytes: MAX_ERROR_BYTES, holdBytes: 0, signal };
+  try {
+    const outcome = await send(replica, request, limits);
+    if (!isEventStream(outcome.headers)) return false;
+    for await (const part of listParts(outcome.body)) {
+      return /^event: ?endpoint$/m.test(Buffer.from(part).toString());
+    }
+  } catch {
+    // It is no server of any transport.
+  }
+  return false;
 }
 
 /** A handshake has several requests. */

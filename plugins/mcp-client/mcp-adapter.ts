@@ -21,8 +21,8 @@ import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { formatError } from '../shared/format-error.js';
 import { callServer } from './call-server.js';
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpConfig, mcpOperation } from './config.js';
-import { type ConnectOptions, connectClient } from './connect.js';
-import { createFetch } from './http-transport.js';
+import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
+import { createFetch, speaksOlderTransport } from './http-transport.js';
 import { Session } from './session.js';
 import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';
 import { SessionSlots } from './session-slots.js';
@@ -120,7 +120,8 @@ async function createHttpOpener(
     address: readAddress(url, () => tlsOptions ?? {}),
   });
   context.scope.defer(() => replica.close());
-  const fetch = createFetch({ replica, send });
+  const access = { replica, send };
+  const fetch = createFetch(access);
   const open: OpenSlotSession = async (signal, readContext) => {
     let transport: StreamableHTTPClientTransport | null = null;
     const createTransport = () => {
@@ -134,11 +135,16 @@ async function createHttpOpener(
       const ended = transport?.terminateSession().catch(() => {});
       await Promise.race([ended, pause(END_TIMEOUT_MS, undefined, { ref: false })]);
     };
-    return openSession({
-      ...{ createTransport, isProcess: false, startsOlder: false, timeoutMs, signal },
-      ...(auth?.exchange !== undefined && { readContext }),
-      ...{ endSession, pins, log: context.log },
-    });
+    try {
+      return await openSession({
+        ...{ createTransport, isProcess: false, startsOlder: false, timeoutMs, signal },
+        ...(auth?.exchange !== undefined && { readContext }),
+        ...{ endSession, pins, log: context.log },
+      });
+    } catch (error) {
+      if (!isRefusal(error) || !(await speaksOlderTransport(url, access))) throw error;
+      throw new Error('the server speaks HTTP+SSE, which is not supported', { cause: error });
+    }
   };
   return { id, open };
 }

@@ -97,9 +97,10 @@ export class SessionSlot {
   }
 
   async close(): Promise<void> {
+    const open = this.#current;
     this.#closing.abort();
     this.#change(null, 'module closed');
-    await this.#stopped;
+    await Promise.all([open?.session.end('module closed'), this.#stopped]);
   }
 
   async #get(signal: Cancellation): Promise<OpenSession> {
@@ -124,9 +125,7 @@ export class SessionSlot {
         this.#change(open, null);
         settleFirst();
         log.info({ revision: open.session.version, tools: open.tools.size }, 'session started');
-        const end = () => void open.session.end('module closed');
-        if (closing.aborted) end();
-        else closing.addEventListener('abort', end);
+        if (closing.aborted) await open.session.end('module closed');
         reason = await open.session.ended;
       } catch (error) {
         reason = describeConnectError(error);

@@ -29,6 +29,7 @@ export class Session {
   readonly #endAtServer: () => Promise<void>;
   readonly #readContext: () => CallContext | undefined;
   #end: (reason: string) => void = () => {};
+  #isEnded = false;
 
   /** @param readContext of requests of the host itself; default none */
   constructor(
@@ -64,6 +65,8 @@ export class Session {
 
   /** Ends it; resolves when the server has been told, or does not answer. */
   async end(reason: string): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#end(reason);
     await this.#endAtServer();
     // An error means that the connection is closed already.

@@ -34,7 +34,7 @@ export interface TestServer {
 
 type Answer = (request: Request) => Promise<Response>;
 
-interface ServerOptions {
+export interface ServerOptions {
   /** Default `stateless`: the official handler of the newest revision, which also serves older ones. */
   readonly mode?: 'stateless' | 'sessions';
   /** The revisions that it speaks, the newest first. */

@@ -1,0 +1,206 @@
+import { expect } from 'chai';
+import {
+  type ServerOptions,
+  serveFetch,
+  startMcpServer,
+  type TestServer,
+  type TestTool,
+} from '../../support/mcp/mcp-server.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+
+const TOOLS: readonly TestTool[] = [
+  {
+    name: 'session',
+    call: (_args, { sessionId = 'none' }) => ({ content: [{ type: 'text', text: sessionId }] }),
+  },
+];
+
+const describeModule = (url: string, config: object = {}) => ({
+  apiVersion: 'modgate/v1',
+  module: 'tools',
+  provider: { kind: 'mcp', config: { url, ...config } },
+  manifest: {
+    inline: {
+      protocol: 'modgate.manifest.v1',
+      module_id: 'tools',
+      capabilities: ['tools.use'],
+      http_routes: [{ method: 'POST', path: '/tools/session', capability: 'tools.use' }],
+    },
+  },
+});
+
+interface Answer {
+  readonly status: number;
+  readonly text: string | undefined;
+  readonly failure: string | undefined;
+  readonly detail: string | undefined;
+}
+
+async function call({ url }: RunningHost, actor = 'test'): Promise<Answer> {
+  const response = await fetch(`${url}/modules/tools/http/tools/session`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer dev-service:${actor}:tools.use`,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: the envelope or a Problem
+  const { data, errors = [], detail }: any = await response.json();
+  const failure = errors.find(({ field }: { field: string }) => field === 'failure')?.reason;
+  return { status: response.status, text: data?.content[0].text, failure, detail };
+}
+
+interface Running<Server> {
+  readonly host: RunningHost;
+  readonly server: Server;
+}
+
+async function run<Server extends TestServer>(
+  server: Server,
+  test: (running: Running<Server>) => Promise<void>,
+  config: object = {},
+): Promise<void> {
+  const host = await startHost({ files: { 'tools.yaml': describeModule(server.url, config) } });
+  try {
+    await test({ host, server });
+  } finally {
+    await host.stop();
+    await server.stop();
+  }
+}
+
+const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
+
+/** The first request of each session. */
+const countHandshakes = ({ requests }: TestServer) =>
+  requests.filter(({ text }) => text.includes('"initialize"')).length;
+
+describe('sessions with an MCP server', () => {
+  for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
+    it(`speaks ${revision}`, async () => {
+      const server = await startServer({ mode: 'sessions', revisions: [revision] });
+      await run(server, async ({ host }) => {
+        expect(await call(host)).to.include({ status: 200 });
+        const started = host.logs().find(({ msg }) => msg === 'session started');
+        expect(started).to.include({ revision });
+      });
+    });
+  }
+
+  it('speaks 2026-07-28 with a server that also has older revisions', async () => {
+    await run(await startServer({ mode: 'stateless' }), async ({ host, server }) => {
+      expect(await call(host)).to.include({ status: 200 });
+      expect(countHandshakes(server)).to.equal(0);
+      expect(server.requests.at(-1)?.headers).to.include({
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': 'session',
+      });
+    });
+  });
+
+  it('offers the revisions that the server names, after a refusal', async () => {
+    const offered: unknown[] = [];
+    const server = await serveFetch(async (request) => {
+      if (request.method !== 'POST') return new Response(null, { status: 405 });
+      const { id, method, params } = JSON.parse(await request.text());
+      const answer = (body: object) => Response.json({ jsonrpc: '2.0', id, ...body });
+      if (id === undefined) return new Response(null, { status: 202 });
+      if (method === 'tools/call')
+        return answer({ result: { content: [{ type: 'text', text: 'ok' }] } });
+      if (method !== 'initialize') return answer({ error: { code: -32_601, message: 'no' } });
+      offered.push(params.protocolVersion);
+      return params.protocolVersion === '2025-03-26'
+        ? answer({
+            result: {
+              protocolVersion: '2025-03-26',
+              capabilities: {},
+              serverInfo: { name: 'picky', version: '1' },
+            },
+          })
+        : answer({
+            error: {
+              code: -32_602,
+              message: 'unsupported',
+              data: { supported: ['2025-03-26', '2024-11-05'] },
+            },
+          });
+    });
+    await run(server, async ({ host }) => {
+      expect(await call(host)).to.include({ status: 200, text: 'ok' });
+      expect(offered).to.deep.equal(['2025-11-25', '2025-03-26']);
+    });
+  });
+
+  it('shares one session between callers', async () => {
+    await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {
+      const answers = await Promise.all(['a', 'b', 'c'].map((actor) => call(host, actor)));
+      expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+      expect(answers[0]?.text).to.match(/^[0-9a-f-]{36}$/);
+      expect(countHandshakes(server)).to.equal(1);
+    });
+  });
+
+  it('gives each actor a session of its own with sessions: actor', async () => {
+    const server = await startServer({ mode: 'sessions' });
+    await run(
+      server,
+      async ({ host }) => {
+        const [first, second] = await Promise.all([call(host, 'a'), call(host, 'b')]);
+        expect(first.text).to.not.equal(second.text);
+        expect((await call(host, 'a')).text).to.equal(first.text);
+        expect(countHandshakes(server)).to.equal(2);
+      },
+      { sessions: 'actor' },
+    );
+  });
+
+  it('rejects calls of more than 64 actors', async () => {
+    const server = await startServer({ mode: 'sessions' });
+    await run(
+      server,
+      async ({ host }) => {
+        const actors = Array.from({ length: 64 }, (_, index) => `actor-${index}`);
+        for (const actor of actors) expect(await call(host, actor)).to.include({ status: 200 });
+        expect(await call(host, 'one-more')).to.include({ status: 502, failure: 'overloaded' });
+        expect(await call(host, 'actor-0')).to.include({ status: 200 });
+      },
+      { sessions: 'actor' },
+    );
+  });
+
+  it('opens one new session for all calls when the server lost it, and calls once more', async () => {
+    await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {
+      const before = await call(host);
+      server.forgetSessions();
+      const answers = await Promise.all([call(host), call(host), call(host)]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+      expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+      expect(answers[0]?.text).to.not.equal(before.text);
+      expect(countHandshakes(server)).to.equal(2);
+    });
+  });
+
+  it('ends the session at the server with the module', async () => {
+    await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {
+      await call(host);
+      await host.stop();
+      expect(server.requests.map(({ method }) => method)).to.include('DELETE');
+    });
+  });
+
+  it('names the older transport HTTP+SSE', async () => {
+    const server = await serveFetch(async ({ method }) =>
+      method === 'GET'
+        ? new Response('event: endpoint\ndata: /messages\n\n', {
+            headers: { 'content-type': 'text/event-stream' },
+          })
+        : new Response('Not Found', { status: 404 }),
+    );
+    await run(server, async ({ host }) => {
+      expect(await call(host)).to.include({ status: 502, failure: 'unavailable' });
+      expect(host.output()).to.include('the server speaks HTTP+SSE, which is not supported');
+    });
+  });
+});
