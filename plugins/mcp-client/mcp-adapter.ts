@@ -81,6 +81,7 @@ function createProvider(slots: SessionSlots, pins: ToolPins, id: string): Provid
     manifest: () =>
       Promise.reject(new ProviderFailure('refused', 'kind mcp has no manifest of its own')),
     check: async () => slots.shared?.check(),
+    facts: () => pins.facts(),
     useRoutes: (routes) => pins.replace(routes),
     invoke: (invocation) => callServer(slots, pins, invocation),
   };

@@ -1,6 +1,7 @@
 import {
   type AdapterCounter,
   type Log,
+  type ProviderFact,
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
@@ -9,8 +10,11 @@ import type { ToolWatch } from './tool-watch.js';
 
 const TOOLS = '/tools/';
 
-/** What callers of a changed tool and operators read. */
-export const CHANGED = 'tool changed since it was imported';
+/** Of changed tools, beside two others. */
+const MAX_FACTS = 98;
+
+/** What operators read of a changed tool. */
+const CHANGED = 'tool changed since it was imported';
 
 /** The tool of a route, and what it was at the import. */
 export interface PinnedTool {
@@ -43,14 +47,17 @@ export class ToolPins {
     this.#options = options;
   }
 
-  /** The number of tools that the last list had; `null` before the first. */
-  get listed(): number | null {
-    return this.#last?.size ?? null;
-  }
-
-  /** The tools that differ, as of the last list. */
-  get changed(): readonly string[] {
-    return [...this.#changed];
+  /** What operators see of the tools, as of the last list. */
+  facts(): readonly ProviderFact[] {
+    const tools = this.#last;
+    if (tools === null) return [];
+    const { size, problem } = tools;
+    const changed = [...this.#changed].slice(0, MAX_FACTS);
+    return [
+      { name: 'tools', value: `${size}` },
+      ...(problem === null ? [] : [{ name: 'list of tools', value: problem, problem: true }]),
+      ...changed.map((tool) => ({ name: `tool ${tool}`, value: CHANGED, problem: true })),
+    ];
   }
 
   /** Pins the tools of the routes. */

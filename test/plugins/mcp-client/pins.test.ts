@@ -118,6 +118,19 @@ describe('tools that are pinned by a manifest', () => {
     }
   });
 
+  it('shows changed tools to operators', async () => {
+    await change([{ ...SEARCH, title: 'Find' }, OTHER]);
+    await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
+    const response = await fetch(`${started(host).url}/modules`, {
+      headers: { authorization: 'Bearer dev-system:ops' },
+    });
+    const { modules } = (await response.json()) as { modules: { name: string; facts: object[] }[] };
+    expect(modules.find(({ name }) => name === 'strict')?.facts).to.deep.equal([
+      { name: 'tools', value: '2' },
+      { name: 'tool search', value: 'tool changed since it was imported', problem: true },
+    ]);
+  });
+
   it('ignores new tools', async () => {
     await change([SEARCH, OTHER, { name: 'new' }]);
     await call('strict');
