@@ -2,9 +2,10 @@
 // tools/bundle-package.mjs [lib]. The contract is one module for the host, its plugins and those of
 // others; each plugin, each thread and the test kit is one more file. Names stay and lines are short,
 // so that stack traces can be read.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
+import { bundleTypes } from './bundle-types.mjs';
 
 const DIST = resolve('dist');
 /** The folder in the package. */
@@ -32,7 +33,8 @@ const files = readdirSync(DIST, { recursive: true })
 const read = (path) => readFileSync(join(DIST, path), 'utf8');
 
 /** Imported on demand for what few hosts need. */
-const SEPARATE = /\/(sqlite-database|postgres-database|otlp-tracing|issuers|metrics-snapshot)\.js$/;
+const SEPARATE =
+  /\/(sqlite-database|postgres-(?:connection|database)|otlp-tracing|issuers|metrics-snapshot)\.js$/;
 const IMPORT = /import\('(\.[^']+\.js)'\)/g;
 const COMMAND_IMPORT = /import\(`\.\/commands\/\$\{name\}\.js`\)/;
 const SERVE = 'core/cli/commands/serve.js';
@@ -76,10 +78,11 @@ for (const entry of [
   await bundle(entry, { splitting: entry === 'core/main.js', plugins: [shareContract(entry)] });
 }
 await stop();
-for (const path of [...files.filter((one) => OPENED.test(one)), ...listTypes()]) {
+for (const path of files.filter((one) => OPENED.test(one))) {
   mkdirSync(dirname(join(outDir, path)), { recursive: true });
   cpSync(join(DIST, path), join(outDir, path), { recursive: true });
 }
+for (const entry of [CONTRACT, TESTKIT, CLIENT]) writeTypes(toTypes(entry));
 
 async function bundle(entry, { splitting = false, plugins = [] } = {}) {
   await build({
@@ -103,6 +106,18 @@ async function bundle(entry, { splitting = false, plugins = [] } = {}) {
     logLevel: 'warning',
     plugins: [...plugins, { name: 'sources', setup: loadSources }],
   });
+}
+
+/** The contract has its declarations once, and others import them. */
+function writeTypes(entry) {
+  const contract = toTypes(CONTRACT);
+  const findShared = (path) =>
+    entry !== contract && dirname(path) === dirname(contract) ? contract : null;
+  writeFileSync(join(outDir, entry), bundleTypes(entry, read, findShared));
+}
+
+function toTypes(path) {
+  return path.replace(/\.js$/, '.d.ts');
 }
 
 /** A bundled file is elsewhere than its source, relative to which it opens others by URL. */
@@ -195,18 +210,4 @@ function listReferred(pattern, includes) {
     .flatMap((path) =>
       [...read(path).matchAll(pattern)].map(([, url]) => join(dirname(path), url)),
     );
-}
-
-/** The declarations of what is exported, and all that they import. */
-function listTypes() {
-  const found = new Set();
-  const add = (path) => {
-    if (found.has(path)) return;
-    found.add(path);
-    for (const [, url] of read(path).matchAll(/(?:from |import\()['"](\.[^'"]+)\.js['"]/g)) {
-      add(join(dirname(path), `${url}.d.ts`));
-    }
-  };
-  for (const path of [CONTRACT, TESTKIT, CLIENT]) add(path.replace(/js$/, 'd.ts'));
-  return found;
 }

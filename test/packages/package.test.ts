@@ -1,12 +1,28 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createPackageFolder, type PackageFolder } from '../support/docs/package-folder.js';
+import { listLoadedFiles } from '../support/loaded-files.js';
 
-const MAX_FILES = 255;
+const MAX_FILES = 250;
 const MAX_BYTES = 4_718_592;
 /** A file that bundled code opens, relative to the file that it was before. */
 const OPENED = /new URL\(\s*["']([^"']+)["'],\s*new URL\(["']([^"']+)["'],/g;
+/** The innermost package of a file. */
+const PACKAGE = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+/** For stores, TLS, issuers, traces, and calls, which load what they need. */
+const OF_FEW_HOSTS = [
+  'ioredis',
+  'jose',
+  'kysely',
+  'libsql',
+  'openid-client',
+  'pg',
+  'undici',
+  'yaml',
+];
 
 describe('the package', function () {
   this.timeout(120_000);
@@ -63,5 +79,37 @@ describe('the package', function () {
       expect(packed.toSorted()).to.deep.equal(compiled.toSorted());
       expect(existsSync(join(root, types))).to.equal(true);
     }
+  });
+
+  it('has declarations that compile', () => {
+    const tsc = join(process.cwd(), 'node_modules/typescript/bin/tsc');
+    const declared = ['contract', 'testkit', 'client'].map((name) =>
+      join(root, `lib/core/${name}/index.d.ts`),
+    );
+    const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node'];
+    const roots = ['--typeRoots', join(process.cwd(), 'node_modules/@types'), '--ignoreConfig'];
+    const args = [tsc, ...flags, ...roots, ...declared];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(stdout).to.equal('');
+  });
+
+  it('loads no package at a start that only other hosts need', async () => {
+    mkdirSync(join(folder.path, 'modules.d'));
+    writeFileSync(join(folder.path, 'tokens.json'), '{"tokens":[]}', { mode: 0o600 });
+    const loaded = await listLoadedFiles(folder.path, {}, async (env) => {
+      const main = join(root, 'lib/core/main.js');
+      const args = ['serve', '--env', 'production', '--port', '0', '--tokens', 'tokens.json'];
+      const host = spawn(process.execPath, [main, ...args], {
+        ...{ cwd: folder.path, stdio: ['ignore', 'pipe', 'inherit'] },
+        env: { PATH: process.env['PATH'], ...env },
+      });
+      for await (const text of host.stdout) if (String(text).includes('"listening"')) break;
+      host.kill();
+      const [code] = await once(host, 'exit');
+      expect(code).to.equal(0);
+    });
+    const packages = loaded.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []);
+    expect(packages).to.include.members(['koa', 'pino', 'tsyringe']);
+    expect(OF_FEW_HOSTS.filter((name) => packages.includes(name))).to.deep.equal([]);
   });
 });
