@@ -66,17 +66,19 @@ const MADE = {
 };
 
 rmSync(outDir, { recursive: true, force: true });
-await bundle(WHOLE_CONTRACT);
-for (const entry of [
-  'core/main.js',
-  CONTRACT,
-  TESTKIT,
-  CLIENT,
-  ...listPluginEntries(),
-  ...listThreadEntries(),
-]) {
-  await bundle(entry, { splitting: entry === 'core/main.js', plugins: [shareContract(entry)] });
+await bundle([WHOLE_CONTRACT]);
+for (const entry of ['core/main.js', CONTRACT, TESTKIT, CLIENT, ...listThreadEntries()]) {
+  await bundle([entry], {
+    // Beside the entry, because the contract is external by a relative path.
+    chunks: entry === 'core/main.js' ? 'core' : null,
+    plugins: [shareContract(entry)],
+  });
 }
+const pluginEntries = listPluginEntries();
+await bundle(pluginEntries, {
+  chunks: 'plugins/shared',
+  plugins: [shareContract(pluginEntries[0])],
+});
 await stop();
 for (const path of files.filter((one) => OPENED.test(one))) {
   mkdirSync(dirname(join(outDir, path)), { recursive: true });
@@ -84,15 +86,15 @@ for (const path of files.filter((one) => OPENED.test(one))) {
 }
 for (const entry of [CONTRACT, TESTKIT, CLIENT]) writeTypes(toTypes(entry));
 
-async function bundle(entry, { splitting = false, plugins = [] } = {}) {
+/** @param chunks the folder for what several entries share, or import on demand; `null` for none */
+async function bundle(entries, { chunks = null, plugins = [] } = {}) {
   await build({
-    entryPoints: [join(DIST, entry)],
+    entryPoints: entries.map((entry) => join(DIST, entry)),
     outdir: outDir,
     outbase: DIST,
-    // Beside the entry, because the contract is external by a relative path.
-    chunkNames: 'core/[name]-[hash]',
+    chunkNames: `${chunks}/[name]-[hash]`,
     bundle: true,
-    splitting,
+    splitting: chunks !== null,
     packages: 'bundle',
     external: EXTERNAL,
     platform: 'node',
