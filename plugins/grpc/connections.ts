@@ -1,0 +1,277 @@
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type Cancellation, ProviderFailure } from '../../core/contract/index.js';
+import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
+
+/** The most connections of one worker to one endpoint. */
+const MAX_CONNECTIONS = 16;
+/** After this time new calls use a new connection, so that replicas behind a name get their share. */
+const MAX_AGE_MS = 300_000;
+/** The time for connection, TLS and the first settings together. */
+const CONNECT_TIMEOUT_MS = 4_000;
+/** How long a call waits for a stream where every connection is at its limit. */
+const QUEUE_MS = 250;
+const MAX_QUEUED = 1_024;
+/** A ping is sent after this time without a frame while calls are open. */
+const PING_AFTER_MS = 300_000;
+const PING_TIMEOUT_MS = 20_000;
+/** Headers and trailers of a response; a longer block ends its call. Bytes. */
+const MAX_HEADER_BYTES = 65_536;
+const MAX_HEADER_PAIRS = 1_000;
+/** Bytes that a stream may send ahead of its reader. */
+const STREAM_WINDOW_BYTES = 65_535;
+/** Megabytes of one connection: all streams with full windows, and more. */
+const SESSION_MEMORY = 128;
+
+/** Where an endpoint is. */
+export interface GrpcAddress {
+  readonly host: string;
+  readonly port: number;
+  /** `null` for a connection without TLS. */
+  readonly tls: ConnectionOptions | null;
+}
+
+/** A connection that is ready for calls. */
+export interface Connection {
+  readonly session: ClientHttp2Session;
+  /** Calls that have no end yet. */
+  open: number;
+  /** Called when a frame of the server arrives. */
+  touch(): void;
+}
+
+interface Waiter {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (failure: ProviderFailure) => void;
+}
+
+/** The connections to one endpoint. A call gets a connection with a free stream. */
+export class EndpointConnections {
+  readonly #address: GrpcAddress;
+  readonly #ready = new Set<LiveConnection>();
+  readonly #closing = new Set<LiveConnection>();
+  readonly #waiting = new Set<Waiter>();
+  #connecting = 0;
+  #pingAfterMs = PING_AFTER_MS;
+  #isClosed = false;
+
+  constructor(address: GrpcAddress) {
+    this.#address = address;
+  }
+
+  /**
+   * A connection with a free stream; the caller calls {@link release} when its call is over.
+   * @throws ProviderFailure in phase `connecting`, also `overloaded` where no stream becomes free.
+   */
+  acquire(signal: Cancellation): Connection | Promise<Connection> {
+    const free = this.#findFree();
+    if (free !== null) return this.#take(free);
+    return this.#wait(signal);
+  }
+
+  release(connection: Connection): void {
+    connection.open -= 1;
+    const free = this.#findFree();
+    const [next] = this.#waiting;
+    if (free !== null && next !== undefined) next.resolve(free);
+    for (const each of this.#closing) if (each.open === 0) this.#drop(each);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const each of [...this.#ready, ...this.#closing]) each.session.destroy();
+    this.#failWaiting(createClosed());
+  }
+
+  #take(connection: LiveConnection): Connection {
+    connection.open += 1;
+    return connection;
+  }
+
+  #findFree(): LiveConnection | null {
+    for (const each of this.#ready) {
+      if (each.isOld) this.#retire(each);
+      else if (each.open < each.maxOpen) return each;
+    }
+    return null;
+  }
+
+  async #wait(signal: Cancellation): Promise<Connection> {
+    if (this.#isClosed) throw createClosed();
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+    if (this.#waiting.size >= MAX_QUEUED) throw createOverloaded();
+    const connection = await new Promise<Connection>((resolve, reject) => {
+      const abort = {
+        handleEvent: () => waiter.reject(createAbortFailure(signal.reason, 0, 'connecting')),
+      };
+      let timer: NodeJS.Timeout | null = null;
+      const end = () => {
+        this.#waiting.delete(waiter);
+        signal.removeEventListener('abort', abort);
+        if (timer !== null) clearTimeout(timer);
+      };
+      const waiter: Waiter = {
+        resolve: (connection) => {
+          end();
+          resolve(this.#take(connection as LiveConnection));
+        },
+        reject: (failure) => {
+          end();
+          reject(failure);
+        },
+      };
+      this.#waiting.add(waiter);
+      signal.addEventListener('abort', abort);
+      if (this.#ready.size + this.#connecting >= MAX_CONNECTIONS) {
+        timer = setTimeout(() => waiter.reject(createOverloaded()), QUEUE_MS);
+      } else if (this.#connecting === 0) void this.#connect();
+    });
+    return connection;
+  }
+
+  async #connect(): Promise<void> {
+    this.#connecting += 1;
+    try {
+      const session = await openSession(this.#address);
+      this.#connecting -= 1;
+      if (this.#isClosed) session.destroy();
+      else this.#add(session);
+    } catch (error) {
+      this.#connecting -= 1;
+      this.#failWaiting(createTransportFailure(error, 'connecting'));
+    }
+  }
+
+  #add(session: ClientHttp2Session): void {
+    const connection = new LiveConnection(session, this.#pingAfterMs);
+    this.#ready.add(connection);
+    session.on('goaway', (code, _last, data) => {
+      const isTooOften =
+        code === constants.NGHTTP2_ENHANCE_YOUR_CALM && String(data) === 'too_many_pings';
+      if (isTooOften) this.#pingAfterMs = connection.pingAfterMs * 2;
+      this.#retire(connection);
+    });
+    session.on('close', () => {
+      connection.end();
+      this.#ready.delete(connection);
+      this.#closing.delete(connection);
+      if (this.#waiting.size > 0 && this.#connecting === 0 && !this.#isClosed) void this.#connect();
+    });
+    for (const waiter of this.#waiting) {
+      if (connection.open >= connection.maxOpen) break;
+      waiter.resolve(connection);
+    }
+    // A server that allows no stream gets no second chance.
+    if (connection.maxOpen === 0) this.#failWaiting(createOverloaded());
+    else if (this.#waiting.size > 0 && this.#ready.size < MAX_CONNECTIONS) void this.#connect();
+  }
+
+  /** Lets calls in flight finish. */
+  #retire(connection: LiveConnection): void {
+    if (!this.#ready.delete(connection)) return;
+    this.#closing.add(connection);
+    if (connection.open === 0) this.#drop(connection);
+  }
+
+  #drop(connection: LiveConnection): void {
+    this.#closing.delete(connection);
+    connection.session.close();
+  }
+
+  #failWaiting(failure: ProviderFailure): void {
+    for (const waiter of [...this.#waiting]) waiter.reject(failure);
+  }
+}
+
+class LiveConnection implements Connection {
+  readonly session: ClientHttp2Session;
+  readonly pingAfterMs: number;
+  open = 0;
+  readonly #openedAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #lastFrameAt = performance.now();
+
+  constructor(session: ClientHttp2Session, pingAfterMs: number) {
+    this.session = session;
+    this.pingAfterMs = pingAfterMs;
+    this.#timer = setInterval(() => this.#ping(), pingAfterMs / 2);
+    this.#timer.unref();
+  }
+
+  get maxOpen(): number {
+    return this.session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY;
+  }
+
+  get isOld(): boolean {
+    return performance.now() - this.#openedAt > MAX_AGE_MS;
+  }
+
+  touch(): void {
+    this.#lastFrameAt = performance.now();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #ping(): void {
+    const isQuiet = performance.now() - this.#lastFrameAt >= this.pingAfterMs;
+    if (this.open === 0 || !isQuiet || this.session.destroyed) return;
+    const timer = setTimeout(() => this.session.destroy(), PING_TIMEOUT_MS);
+    timer.unref();
+    this.session.ping((error) => {
+      clearTimeout(timer);
+      if (error === null) this.touch();
+    });
+  }
+}
+
+/** Resolves once the server has sent its settings, so that it speaks HTTP/2 and its limits are known. */
+async function openSession(address: GrpcAddress): Promise<ClientHttp2Session> {
+  const { host, port, tls } = address;
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const socket = openSocket(address);
+  const session = connect(`${tls === null ? 'http' : 'https'}://${authority}`, {
+    createConnection: () => socket,
+    maxSessionMemory: SESSION_MEMORY,
+    maxHeaderListPairs: MAX_HEADER_PAIRS,
+    settings: {
+      enablePush: false,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+    },
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
+      session.destroy();
+    }, CONNECT_TIMEOUT_MS);
+    session.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    session.on('close', () => {
+      clearTimeout(timer);
+      reject(Object.assign(new Error('connection closed'), { code: 'ECONNRESET' }));
+    });
+    session.once('remoteSettings', () => {
+      clearTimeout(timer);
+      resolve(session);
+    });
+  });
+}
+
+function openSocket({ host, port, tls }: GrpcAddress): Socket {
+  if (tls === null) return connectTcp({ host, port });
+  return connectTls({ host, port, ...tls, ALPNProtocols: ['h2'] });
+}
+
+function createOverloaded(): ProviderFailure {
+  const message = `no stream was free within ${QUEUE_MS} ms`;
+  return new ProviderFailure('overloaded', message, { phase: 'connecting' });
+}
+
+function createClosed(): ProviderFailure {
+  return new ProviderFailure('unavailable', 'module closed', { phase: 'connecting' });
+}

@@ -1,0 +1,103 @@
+import { type DescField, type DescMessage, fromJson, type Registry } from '@bufbuild/protobuf';
+import { describeItem, describeMessage, findField, hasOwnJson } from './message-fields.js';
+
+/** A place in JSON that does not fit its message. */
+export interface InvalidPlace {
+  /** The members and indexes that lead to it. */
+  readonly path: readonly (string | number)[];
+  /** What was expected, without the value. */
+  readonly reason: string;
+}
+
+/** As deep as the library reads messages. */
+const MAX_DEPTH = 100;
+
+/**
+ * Finds the first member that does not fit; `null` if each fits by itself. The library's own errors name only the last
+ * field, and contain values.
+ */
+export function findInvalid(
+  message: DescMessage,
+  json: unknown,
+  registry: Registry,
+  path: readonly (string | number)[] = [],
+  depth = 0,
+): InvalidPlace | null {
+  const expected = { path, reason: `must be ${describeMessage(message)}` };
+  if (hasOwnJson(message)) return isReadable(message, json, registry) ? null : expected;
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return expected;
+  if (depth > MAX_DEPTH) return { path, reason: `must not be nested beyond ${MAX_DEPTH} levels` };
+  const seen = new Set<unknown>();
+  for (const [name, value] of Object.entries(json)) {
+    const place = [...path, name];
+    const field = findField(message, name);
+    if (field === undefined)
+      return { path: place, reason: `is not a member of ${message.typeName}` };
+    if (seen.has(field)) return { path: place, reason: 'must not be named in both spellings' };
+    seen.add(field);
+    if (value === null) continue;
+    if (field.oneof !== undefined) {
+      if (seen.has(field.oneof)) {
+        return { path: place, reason: `excludes other members of the oneof ${field.oneof.name}` };
+      }
+      seen.add(field.oneof);
+    }
+    const invalid = findInField({ message, field, name, registry }, value, place, depth);
+    if (invalid !== null) return invalid;
+  }
+  return null;
+}
+
+interface Member {
+  readonly message: DescMessage;
+  readonly field: DescField;
+  /** The spelling of the body. */
+  readonly name: string;
+  readonly registry: Registry;
+}
+
+function findInField(
+  member: Member,
+  value: unknown,
+  path: readonly (string | number)[],
+  depth: number,
+): InvalidPlace | null {
+  const { field } = member;
+  const isList = field.fieldKind === 'list';
+  if (isList !== Array.isArray(value) && (isList || field.fieldKind !== 'message')) {
+    return { path, reason: `must be ${isList ? 'an array' : describeItem(field)}` };
+  }
+  if (!isList && field.fieldKind !== 'map') return findInItem(member, value, value, path, depth);
+  if (typeof value !== 'object' || value === null) return { path, reason: 'must be an object' };
+  for (const [key, item] of Object.entries(value)) {
+    const step = isList ? Number(key) : key;
+    const single = isList ? [item] : { [key]: item };
+    const invalid = findInItem(member, item, single, [...path, step], depth);
+    if (invalid !== null) return invalid;
+  }
+  return null;
+}
+
+/** @param json the value of the field with this item alone */
+function findInItem(
+  { message, field, name, registry }: Member,
+  item: unknown,
+  json: unknown,
+  path: readonly (string | number)[],
+  depth: number,
+): InvalidPlace | null {
+  if (field.message !== undefined && item !== null) {
+    return findInvalid(field.message, item, registry, path, depth + 1);
+  }
+  const isFitting = isReadable(message, { [name]: json }, registry);
+  return isFitting ? null : { path, reason: `must be ${describeItem(field)}` };
+}
+
+function isReadable(message: DescMessage, json: unknown, registry: Registry): boolean {
+  try {
+    fromJson(message, json as never, { registry });
+    return true;
+  } catch {
+    return false;
+  }
+}

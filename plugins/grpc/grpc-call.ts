@@ -1,0 +1,283 @@
+import {
+  type ClientHttp2Stream,
+  constants,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+  type OutgoingHttpHeaders,
+  sensitiveHeaders,
+} from 'node:http2';
+import {
+  type Cancellation,
+  type FailurePhase,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
+import type { Connection, EndpointConnections } from './connections.js';
+import { createMalformed, type Frame, FrameReader, readMessage, writeFrame } from './frames.js';
+import type { GrpcStatus } from './statuses.js';
+
+const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants;
+
+export interface GrpcRequest {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The names of the metadata that are credentials. */
+  readonly sensitive: readonly string[];
+  /** The message; called once there is a connection. */
+  readonly message: () => Uint8Array | Promise<Uint8Array>;
+  readonly signal: Cancellation;
+  readonly maxResponseBytes: number;
+  readonly onReceived: (bytes: number) => void;
+}
+
+/** The metadata and status with which a call ended. */
+interface CallEnd {
+  readonly status: GrpcStatus;
+  readonly trailers: IncomingHttpHeaders;
+}
+
+/** The largest texts of a status. */
+const MAX_MESSAGE_CHARACTERS = 1_000;
+/** Messages that wait for their reader before the stream is paused. */
+const MAX_AHEAD = 16;
+/** HTTP statuses of proxies that have no server. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Sends a call on a connection with a free stream.
+ * @throws ProviderFailure without a connection.
+ */
+export async function startCall(
+  connections: EndpointConnections,
+  request: GrpcRequest,
+): Promise<GrpcCall> {
+  const { signal } = request;
+  if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+  const connection = await connections.acquire(signal);
+  try {
+    const message = await request.message();
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+    return new GrpcCall(connection, request, message, () => connections.release(connection));
+  } catch (error) {
+    connections.release(connection);
+    throw error;
+  }
+}
+
+/** One call: a message was sent, and messages arrive as fast as they are read. */
+export class GrpcCall {
+  /** The metadata before the messages; empty until {@link head}. */
+  headers: IncomingHttpHeaders = {};
+  /** Set once the call is over. */
+  end: CallEnd | null = null;
+  readonly #connection: Connection;
+  readonly #request: GrpcRequest;
+  readonly #stream: ClientHttp2Stream;
+  readonly #release: () => void;
+  readonly #frames: FrameReader;
+  readonly #ready: Frame[] = [];
+  #trailers: IncomingHttpHeaders | null = null;
+  #hasHead = false;
+  #isOver = false;
+  #error: unknown = null;
+  #failure: ProviderFailure | null = null;
+  #wake: (() => void) | null = null;
+
+  /** @throws ProviderFailure if the connection cannot take the call. */
+  constructor(
+    connection: Connection,
+    request: GrpcRequest,
+    message: Uint8Array,
+    release: () => void,
+  ) {
+    this.#connection = connection;
+    this.#request = request;
+    this.#release = release;
+    this.#frames = new FrameReader(request.maxResponseBytes);
+    try {
+      this.#stream = connection.session.request(createHeaders(request), { endStream: false });
+    } catch (error) {
+      throw createTransportFailure(error, 'connecting');
+    }
+    this.#listen();
+    request.signal.addEventListener('abort', this);
+    this.#stream.end(writeFrame(message));
+  }
+
+  /** Called when the signal is aborted. */
+  handleEvent(): void {
+    const { signal } = this.#request;
+    this.fail(createAbortFailure(signal.reason, this.#hasHead ? 200 : 0, this.#phase));
+  }
+
+  /** Resolves with the metadata of the response, or once the call is over. */
+  async head(): Promise<void> {
+    while (!this.#hasHead && !this.#isOver) await this.#sleep();
+  }
+
+  /**
+   * The next message; `null` once the server has sent a status.
+   * @throws ProviderFailure
+   */
+  async next(): Promise<Buffer | null> {
+    while (this.#ready.length === 0 && !this.#isOver) {
+      this.#stream.resume();
+      await this.#sleep();
+    }
+    if (this.#failure !== null) throw this.#failure;
+    const frame = this.#ready.shift();
+    if (frame === undefined) return null;
+    const { maxResponseBytes } = this.#request;
+    return readMessage(frame, String(this.headers['grpc-encoding'] ?? ''), maxResponseBytes);
+  }
+
+  /** Ends the call for the caller. */
+  cancel(): void {
+    this.fail(new ProviderFailure('cancelled', 'the response is not needed'));
+  }
+
+  /** Ends the call with a failure, unless it is over. */
+  fail(failure: ProviderFailure): void {
+    if (this.#isOver) return;
+    this.#failure = failure;
+    this.#stream.close(NGHTTP2_CANCEL);
+    this.#finish();
+  }
+
+  get #phase(): FailurePhase {
+    return this.#stream.writableFinished || this.#hasHead ? 'responding' : 'sending';
+  }
+
+  #listen(): void {
+    const stream = this.#stream;
+    stream.on('response', (headers) => this.#receiveHead(headers));
+    stream.on('trailers', (trailers) => {
+      this.#trailers = trailers;
+    });
+    stream.on('data', (chunk: Buffer) => this.#receive(chunk));
+    stream.on('error', (error) => {
+      this.#error = error;
+    });
+    stream.on('end', () => {
+      // The server may have answered without reading the message.
+      if (!stream.writableFinished) stream.close(NGHTTP2_NO_ERROR);
+    });
+    stream.on('close', () => this.#close());
+  }
+
+  #receiveHead(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
+    this.#connection.touch();
+    this.headers = headers;
+    this.#hasHead = true;
+    const failure = findHeadFailure(headers);
+    if (failure !== null) this.fail(failure);
+    else this.#notify();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#connection.touch();
+    this.#request.onReceived(chunk.length);
+    if (this.#isOver) return;
+    try {
+      this.#ready.push(...this.#frames.read(chunk));
+    } catch (error) {
+      this.fail(error as ProviderFailure);
+      return;
+    }
+    if (this.#ready.length >= MAX_AHEAD) this.#stream.pause();
+    if (this.#ready.length > 0) this.#notify();
+  }
+
+  #close(): void {
+    if (this.#isOver) return;
+    const trailers = this.#trailers ?? this.headers;
+    const status = readStatus(trailers);
+    if (status === null) this.#failure = this.#createCutShort();
+    else if (status.code === 0 && !this.#frames.isComplete) {
+      this.#failure = createMalformed('ends within a message');
+    } else this.end = { status, trailers };
+    this.#finish();
+  }
+
+  /** The failure of a call that ended without a status. */
+  #createCutShort(): ProviderFailure {
+    const { rstCode } = this.#stream;
+    if (this.#hasHead) return createMalformed(`is cut short (reset code ${rstCode})`);
+    // Neither REFUSED_STREAM nor a stream above the last one of GOAWAY was processed.
+    if (rstCode === NGHTTP2_REFUSED_STREAM) {
+      return new ProviderFailure('unavailable', 'stream refused', { phase: 'connecting' });
+    }
+    const error = this.#error ?? new Error(`stream closed (reset code ${rstCode})`);
+    return createTransportFailure(error, this.#phase);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#request.signal.removeEventListener('abort', this);
+    this.#release();
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = null;
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+function createHeaders({ path, metadata, sensitive }: GrpcRequest): OutgoingHttpHeaders {
+  return {
+    ...metadata,
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    'grpc-accept-encoding': 'identity,gzip',
+    'user-agent': 'modgate',
+    [sensitiveHeaders]: [...sensitive],
+  };
+}
+
+const CONTENT_TYPE = /^application\/grpc(?:$|[+;])/i;
+
+/** The failure for a head that no gRPC server sends; `null` for a good one. */
+function findHeadFailure(
+  headers: IncomingHttpHeaders & IncomingHttpStatusHeader,
+): ProviderFailure | null {
+  if (headers['grpc-status'] !== undefined) return null;
+  const status = headers[':status'] ?? 0;
+  if (status !== 200) {
+    const failure = UNAVAILABLE.has(status) ? 'unavailable' : 'protocol';
+    const message = `HTTP status ${status} without grpc-status`;
+    return new ProviderFailure(failure, message, { status, phase: 'answered' });
+  }
+  return CONTENT_TYPE.test(headers['content-type'] ?? '')
+    ? null
+    : createMalformed('is not of type application/grpc');
+}
+
+/** Returns `null` without a status. */
+function readStatus(trailers: IncomingHttpHeaders): GrpcStatus | null {
+  const code = trailers['grpc-status'];
+  if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return null;
+  const details = trailers['grpc-status-details-bin'];
+  return {
+    code: Number(code),
+    message: decodeMessage(String(trailers['grpc-message'] ?? '')),
+    details: typeof details === 'string' ? Buffer.from(details, 'base64') : null,
+  };
+}
+
+function decodeMessage(text: string): string {
+  const bytes = Buffer.from(text, 'latin1').toString('latin1');
+  const decoded = bytes.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (escaped) =>
+    Buffer.from(escaped.replaceAll('%', ''), 'hex').toString(),
+  );
+  return decoded.slice(0, MAX_MESSAGE_CHARACTERS);
+}

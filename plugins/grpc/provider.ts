@@ -1,0 +1,382 @@
+import { type FileRegistry, fromBinary, type Message, toBinary, toJson } from '@bufbuild/protobuf';
+import { BodyPieces } from '../../core/contract/body-pieces.js';
+import {
+  type BodyStream,
+  type HttpRouteOperation,
+  type Invocation,
+  isProviderFailure,
+  type OpenContext,
+  type Outcome,
+  type Provider,
+  ProviderFailure,
+  type ProviderRoute,
+} from '../../core/contract/index.js';
+import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
+import { withDeadline } from '../shared/deadline.js';
+import { BoundRoute, HTTP_BODY, InvalidRequest } from './bound-route.js';
+import type { GrpcConfig, GrpcOperation } from './config.js';
+import { EndpointConnections, type GrpcAddress } from './connections.js';
+import { createTooLarge } from './frames.js';
+import { type GrpcCall, type GrpcRequest, startCall } from './grpc-call.js';
+import { knownMessage } from './known-types.js';
+import { readMetadata, toResponseHeaders } from './metadata.js';
+import { readDescriptorSet } from './schema.js';
+import { toErrorOutcome, toFailure } from './statuses.js';
+
+/** The longest body of a request, which is one message. Bytes. */
+const MAX_REQUEST_BYTES = 16 * 1_048_576;
+/** Bytes of a response to a health check. */
+const MAX_HEALTH_BYTES = 1_024;
+const HEALTH_PATH = '/grpc.health.v1.Health/Check';
+const SERVING = 1;
+
+/** Opens the connections of a module when they are needed. */
+export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Provider {
+  const registry = readDescriptorSet(context.file(config.descriptors.file ?? ''));
+  const replicas = new Map(
+    config.endpoints.map((url) => [url, new EndpointConnections(readAddress(url))]),
+  );
+  context.scope.defer(() => {
+    for (const replica of replicas.values()) replica.close();
+  });
+  const balancing = readBalancing(config);
+  const find = (id: string): EndpointConnections => {
+    const replica = replicas.get(id);
+    if (replica !== undefined) return replica;
+    const message = 'the endpoint is not one of this provider';
+    throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
+  };
+  const routes = new RouteMethods(registry);
+  const timeoutMs = balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS;
+  return {
+    endpoints: () => config.endpoints.map((id) => ({ id, weight: 1 })),
+    balancing: () => balancing,
+    useRoutes: (all) => routes.use(all),
+    manifest: () => Promise.reject(new ProviderFailure('refused', 'gRPC has no manifests')),
+    check: (signal, endpoint) =>
+      withDeadline(signal, timeoutMs, async (deadline) => {
+        const ids = endpoint === undefined ? [...replicas.keys()] : [endpoint];
+        let last: unknown;
+        for (const id of ids) {
+          try {
+            return await checkHealth(find(id), config.health?.service, deadline);
+          } catch (error) {
+            last = error;
+          }
+        }
+        throw last;
+      }),
+    invoke: async (invocation) => {
+      const { endpoint = config.endpoints[0] ?? '', operation } = invocation;
+      if (operation.kind !== 'http_route') {
+        throw new ProviderFailure('refused', `kind grpc has no ${operation.kind}`);
+      }
+      const replica = find(endpoint);
+      const route = routes.find(operation);
+      try {
+        return await callRoute(replica, route, { ...invocation, operation }, registry);
+      } catch (error) {
+        if (error instanceof InvalidRequest) return toInvalidOutcome(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The methods of the routes of one provider. */
+class RouteMethods {
+  readonly #registry: FileRegistry;
+  /** By the options, an object for each route. */
+  #routes = new Map<unknown, BoundRoute | Error>();
+
+  constructor(registry: FileRegistry) {
+    this.#registry = registry;
+  }
+
+  use(all: readonly ProviderRoute[]): void {
+    const routes = new Map<unknown, BoundRoute | Error>();
+    for (const { declared, options } of all) {
+      try {
+        const route = new BoundRoute(this.#registry, options as GrpcOperation, declared);
+        routes.set(options, route);
+      } catch (error) {
+        routes.set(options, error instanceof Error ? error : new Error('cannot be bound'));
+      }
+    }
+    // Calls of earlier routes may still come.
+    for (const [options, route] of this.#routes) {
+      if (routes.size < 2 * all.length && !routes.has(options)) routes.set(options, route);
+    }
+    this.#routes = routes;
+  }
+
+  /** @throws ProviderFailure for a route without a usable method. */
+  find({ options, method, declaredPath }: HttpRouteOperation): BoundRoute {
+    const route = this.#routes.get(options);
+    if (route instanceof BoundRoute) return route;
+    const reason = route?.message ?? 'is not one of this provider';
+    const detail = `route '${method} ${declaredPath}' ${reason}`;
+    throw new ProviderFailure('protocol', detail, { phase: 'preparing', detail });
+  }
+}
+
+/** The response to a request whose values do not fit the message. */
+function toInvalidOutcome({ field, message }: InvalidRequest): Outcome {
+  const body = { message: 'the request does not fit the message', errors: [{ field, message }] };
+  const headers = { 'content-type': 'application/json' };
+  return { status: 400, headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+type RouteInvocation = Invocation & { readonly operation: HttpRouteOperation };
+
+async function callRoute(
+  connections: EndpointConnections,
+  route: BoundRoute,
+  invocation: RouteInvocation,
+  registry: FileRegistry,
+): Promise<Outcome> {
+  const { operation, headers, maxResponseBytes, holdBytes } = invocation;
+  const metadata = readMetadata(headers);
+  const contentType = headers['content-type'] ?? '';
+  const { bodyStream } = operation;
+  const encode = (body: Uint8Array | null) => route.encode(operation, contentType, body);
+  // Checked before a connection is needed.
+  const ready = bodyStream === undefined ? encode(operation.body) : null;
+  const call = await startCall(connections, {
+    path: route.path,
+    metadata,
+    sensitive: [],
+    message: () => ready ?? readAll(bodyStream as BodyStream).then(encode),
+    signal: invocation.cancellation ?? invocation.signal,
+    maxResponseBytes,
+    onReceived: (bytes) => invocation.countReceived?.(bytes),
+  });
+  const response = new RouteResponse(call, route, registry, maxResponseBytes);
+  return route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes);
+}
+
+/** @throws InvalidRequest for more than a message may have. */
+async function readAll(body: BodyStream): Promise<Uint8Array> {
+  const pieces = new BodyPieces();
+  for await (const part of body) {
+    pieces.add(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+    if (pieces.length > MAX_REQUEST_BYTES) {
+      throw new InvalidRequest('', `must have at most ${MAX_REQUEST_BYTES} bytes`);
+    }
+  }
+  return pieces.join();
+}
+
+/** The response of a call as JSON, as lines of JSON, or as bytes. */
+class RouteResponse {
+  readonly #call: GrpcCall;
+  readonly #route: BoundRoute;
+  readonly #registry: FileRegistry;
+  readonly #maxBytes: number;
+
+  constructor(call: GrpcCall, route: BoundRoute, registry: FileRegistry, maxBytes: number) {
+    this.#call = call;
+    this.#route = route;
+    this.#registry = registry;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Expects exactly one message, or a status other than OK. */
+  async whole(holdBytes = this.#maxBytes): Promise<Outcome> {
+    const call = this.#call;
+    const first = await call.next();
+    const second = first === null ? null : await call.next();
+    if (second !== null) {
+      call.cancel();
+      throw createUnusable('has more than one message');
+    }
+    const { status } = call.end ?? {};
+    if (status !== undefined && status.code !== 0) return this.#toError();
+    if (first === null) throw createUnusable('has no message');
+    const { contentType, bytes } = this.#convert(first, false);
+    const body = bytes.length > holdBytes ? streamOf(bytes) : bytes;
+    return { status: 200, headers: this.#createHeaders(contentType), body };
+  }
+
+  async stream(holdBytes = this.#maxBytes): Promise<Outcome> {
+    const call = this.#call;
+    await call.head();
+    const first = await this.#nextUnlessOpen(holdBytes);
+    if (first === null && call.end !== null && call.end.status.code !== 0) return this.#toError();
+    const held = new BodyPieces();
+    let contentType = this.#isBytes ? 'application/octet-stream' : 'application/x-ndjson';
+    if (first !== null && first !== 'open') {
+      const converted = this.#convert(first, true);
+      if (this.#isBytes) contentType = converted.contentType;
+      held.add(converted.bytes);
+    }
+    const headers = this.#createHeaders(contentType);
+    while (first !== null && first !== 'open' && held.length <= holdBytes) {
+      const message = await call.next();
+      if (message === null) break;
+      held.add(this.#convert(message, true).bytes);
+      this.#assertSize(held.length);
+    }
+    if (call.end !== null && held.length <= holdBytes && first !== 'open') {
+      if (call.end.status.code !== 0) throw toFailure(call.end.status);
+      return { status: 200, headers, body: held.list };
+    }
+    return { status: 200, headers, body: this.#passOn(held) };
+  }
+
+  get #isBytes(): boolean {
+    const { responseField, method } = this.#route;
+    return (responseField?.message ?? method.output).typeName === HTTP_BODY;
+  }
+
+  /** With nothing to hold, a stream is open with its head; its type of bytes comes with the first message. */
+  async #nextUnlessOpen(holdBytes: number): Promise<Buffer | 'open' | null> {
+    const isOver = this.#call.headers['grpc-status'] !== undefined;
+    if (holdBytes === 0 && !this.#isBytes && !isOver) return 'open';
+    return this.#call.next();
+  }
+
+  async *#passOn(held: BodyPieces): AsyncGenerator<Uint8Array, void, undefined> {
+    const call = this.#call;
+    let { length } = held;
+    try {
+      yield* held.list;
+      for (let next = await call.next(); next !== null; next = await call.next()) {
+        const { bytes } = this.#convert(next, true);
+        length += bytes.length;
+        this.#assertSize(length);
+        yield bytes;
+      }
+      const { status } = call.end ?? {};
+      if (status !== undefined && status.code !== 0) throw toFailure(status);
+    } finally {
+      call.cancel();
+    }
+  }
+
+  #assertSize(length: number): void {
+    if (length <= this.#maxBytes) return;
+    const failure = createTooLarge(this.#maxBytes);
+    this.#call.fail(failure);
+    throw failure;
+  }
+
+  #toError(): Outcome {
+    const { status } = this.#call.end ?? {};
+    if (status === undefined) throw createUnusable('has no status');
+    return toErrorOutcome(status, this.#registry);
+  }
+
+  #createHeaders(contentType: string): Record<string, string> {
+    const { headers, end } = this.#call;
+    return { ...toResponseHeaders({ ...headers, ...end?.trailers }), 'content-type': contentType };
+  }
+
+  /** @throws ProviderFailure `protocol` for a message that has no JSON. */
+  #convert(bytes: Buffer, isLine: boolean): { contentType: string; bytes: Buffer } {
+    try {
+      const converted = this.#read(bytes);
+      if (!(converted instanceof Uint8Array)) {
+        const text = JSON.stringify(converted);
+        const json = Buffer.from(isLine ? `${text}\n` : text);
+        this.#assertSize(json.length);
+        return { contentType: 'application/json', bytes: json };
+      }
+      return { contentType: this.#readType(bytes), bytes: Buffer.from(converted) };
+    } catch (error) {
+      this.#call.cancel();
+      if (isProviderFailure(error)) throw error;
+      throw createUnusable(describeUnreadable(error));
+    }
+  }
+
+  #read(bytes: Buffer): unknown {
+    const { responseField: field } = this.#route;
+    const { output } = this.#route.method;
+    const message = fromBinary(output, bytes);
+    if (this.#isBytes) return Reflect.get(this.#findBytes(message), 'data');
+    const json = toJson(output, message, { registry: this.#registry });
+    if (field === null) return json;
+    const value: unknown = Reflect.get(Object(json), field.jsonName);
+    if (value !== undefined) return value;
+    return EMPTY[field.fieldKind] ?? null;
+  }
+
+  #findBytes(message: Message): object {
+    const { responseField: field } = this.#route;
+    return field === null ? message : (Reflect.get(message, field.localName) ?? { data: NOTHING });
+  }
+
+  #readType(bytes: Buffer): string {
+    const { output } = this.#route.method;
+    const type: unknown = Reflect.get(this.#findBytes(fromBinary(output, bytes)), 'contentType');
+    const isValid = typeof type === 'string' && /^[\x21-\x7e][\x20-\x7e]*$/.test(type);
+    return isValid ? type : 'application/octet-stream';
+  }
+}
+
+const NOTHING = new Uint8Array();
+/** The JSON of a field that is not set. */
+const EMPTY: Readonly<Record<string, unknown>> = { list: [], map: {} };
+
+async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes;
+}
+
+const UNKNOWN_TYPE = /type\.googleapis\.com\/([\w.]{1,200})/;
+
+function describeUnreadable(error: unknown): string {
+  const [, typeName] = UNKNOWN_TYPE.exec(error instanceof Error ? error.message : '') ?? [];
+  return typeName === undefined
+    ? 'does not fit the message'
+    : `has an Any of ${typeName}, which is not described`;
+}
+
+function createUnusable(problem: string): ProviderFailure {
+  return new ProviderFailure('protocol', `response ${problem}`, { status: 200, phase: 'answered' });
+}
+
+/** Without a service, a connection is enough. */
+async function checkHealth(
+  connections: EndpointConnections,
+  service: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (service === undefined) {
+    connections.release(await connections.acquire(signal));
+    return;
+  }
+  const request: GrpcRequest = {
+    path: HEALTH_PATH,
+    metadata: {},
+    sensitive: [],
+    message: () =>
+      toBinary(
+        knownMessage('grpc.health.v1.HealthCheckRequest'),
+        Object.assign(fromBinary(knownMessage('grpc.health.v1.HealthCheckRequest'), NOTHING), {
+          service,
+        }),
+      ),
+    signal,
+    maxResponseBytes: MAX_HEALTH_BYTES,
+    onReceived: () => {},
+  };
+  const call = await startCall(connections, request);
+  const bytes = await call.next();
+  if (bytes !== null) await call.next();
+  if (call.end !== null && call.end.status.code !== 0) throw toFailure(call.end.status);
+  const response = fromBinary(knownMessage('grpc.health.v1.HealthCheckResponse'), bytes ?? NOTHING);
+  if (Reflect.get(response, 'status') === SERVING) return;
+  throw new ProviderFailure('unavailable', 'the health check did not answer SERVING');
+}
+
+function readAddress(text: string): GrpcAddress {
+  const url = new URL(text.replace(/^grpc/, 'http'));
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isTls = url.protocol === 'https:';
+  return {
+    host,
+    port: Number(url.port || (isTls ? 443 : 80)),
+    tls: isTls ? { servername: host } : null,
+  };
+}

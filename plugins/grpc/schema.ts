@@ -1,0 +1,40 @@
+import {
+  createFileRegistry,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+} from '@bufbuild/protobuf';
+import { type FileDescriptorSet, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+
+/** More files than any service needs; a registry holds about 20 KiB for each. */
+const MAX_FILES = 2_000;
+
+/**
+ * Reads a descriptor set.
+ * @throws Error for bytes that are not one, and for a set without its imports.
+ */
+export function readDescriptorSet(bytes: Uint8Array): FileRegistry {
+  let set: FileDescriptorSet;
+  try {
+    set = fromBinary(FileDescriptorSetSchema, bytes);
+  } catch (cause) {
+    throw new Error('descriptors.file must hold a FileDescriptorSet', { cause });
+  }
+  if (set.file.length === 0 || set.file.length > MAX_FILES) {
+    throw new Error(`descriptors.file must describe 1 to ${MAX_FILES} files`);
+  }
+  try {
+    return createFileRegistry(set);
+  } catch (cause) {
+    // Names of files and types only.
+    const reason = cause instanceof Error ? `: ${cause.message}` : '';
+    throw new Error(`descriptors.file must describe its imports as well${reason}`, { cause });
+  }
+}
+
+/** Finds `package.Service/Method`; `null` without it. */
+export function findMethod(registry: FileRegistry, name: string): DescMethod | null {
+  const [service = '', method = ''] = name.split('/');
+  const methods = registry.getService(service)?.methods ?? [];
+  return methods.find((each) => each.name === method) ?? null;
+}

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import {
+  createFileRegistry,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+  fromJson,
+  type JsonValue,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import {
+  type Metadata,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type StatusObject,
+} from '@grpc/grpc-js';
+
+/** The descriptor set of `test/corpus/grpc/library.proto`. */
+export const LIBRARY_SET = new URL('../../../../test/corpus/grpc/library.binpb', import.meta.url);
+
+/** A call as the server got it, with its message as JSON. */
+export interface ReceivedCall {
+  readonly method: string;
+  readonly request: JsonValue;
+  readonly metadata: Metadata;
+  readonly deadlineMs: number;
+  isCancelled: boolean;
+}
+
+/** A status other than OK. */
+export class Failed extends Error {
+  readonly status: Partial<StatusObject>;
+
+  constructor(status: Partial<StatusObject>) {
+    super(status.details ?? '');
+    this.status = status;
+  }
+}
+
+/** Answers a call with messages as JSON, or throws {@link Failed}. */
+export type Answer = (
+  call: ReceivedCall,
+) => Iterable<JsonValue> | AsyncIterable<JsonValue> | Promise<readonly JsonValue[]>;
+
+export interface LibraryServer {
+  readonly port: number;
+  readonly url: string;
+  readonly calls: ReceivedCall[];
+  readonly registry: FileRegistry;
+  stop(): Promise<void>;
+}
+
+type RawCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
+
+/** Serves the methods of the set with grpc-js, whose messages are bytes. */
+export async function startLibrary(
+  answers: Readonly<Record<string, Answer>>,
+  { port = 0, credentials = ServerCredentials.createInsecure() } = {},
+): Promise<LibraryServer> {
+  const set = fromBinary(FileDescriptorSetSchema, readFileSync(LIBRARY_SET));
+  const registry = createFileRegistry(set);
+  const server = new Server();
+  const calls: ReceivedCall[] = [];
+  for (const service of ['library.v1.Library', 'library.v1.Echo']) {
+    const methods = registry.getService(service)?.methods ?? [];
+    const handlers = Object.fromEntries(
+      methods.map((method) => [
+        method.name,
+        handle(method, registry, answers[method.name] ?? (() => [{}]), calls),
+      ]),
+    );
+    server.addService(
+      Object.fromEntries(methods.map((method) => [method.name, toDefinition(service, method)])),
+      handlers,
+    );
+  }
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${port}`, credentials, (error, value) =>
+      error === null ? resolve(value) : reject(error),
+    );
+  });
+  return {
+    port: bound,
+    url: `grpc://127.0.0.1:${bound}`,
+    calls,
+    registry,
+    stop: async () => server.forceShutdown(),
+  };
+}
+
+function toDefinition(service: string, method: DescMethod): ServiceDefinition[string] {
+  const pass = (bytes: Buffer) => bytes;
+  const definition: MethodDefinition<Buffer, Buffer> = {
+    path: `/${service}/${method.name}`,
+    requestStream:
+      method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+    responseStream:
+      method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+    requestSerialize: pass,
+    requestDeserialize: pass,
+    responseSerialize: pass,
+    responseDeserialize: pass,
+  };
+  return definition;
+}
+
+function handle(method: DescMethod, registry: FileRegistry, answer: Answer, calls: ReceivedCall[]) {
+  const isStream = method.methodKind === 'server_streaming';
+  return async (call: RawCall, callback?: (error: unknown, value?: Buffer) => void) => {
+    const received: ReceivedCall = {
+      method: method.name,
+      request: toJson(method.input, fromBinary(method.input, call.request), { registry }),
+      metadata: call.metadata,
+      deadlineMs: Number(call.getDeadline()) - Date.now(),
+      isCancelled: false,
+    };
+    call.on('cancelled', () => {
+      received.isCancelled = true;
+    });
+    calls.push(received);
+    const write = (json: JsonValue) =>
+      Buffer.from(toBinary(method.output, fromJson(method.output, json, { registry })));
+    try {
+      for await (const json of await answer(received)) {
+        if (!isStream) {
+          callback?.(null, write(json));
+          return;
+        }
+        const stream = call as ServerWritableStream<Buffer, Buffer>;
+        if (received.isCancelled) return;
+        if (!stream.write(write(json))) {
+          await new Promise((resolve) => {
+            stream.once('drain', resolve);
+            stream.once('cancelled', resolve);
+          });
+        }
+      }
+      if (isStream) (call as ServerWritableStream<Buffer, Buffer>).end();
+    } catch (error) {
+      const status = error instanceof Failed ? error.status : { code: 13, details: String(error) };
+      if (isStream) (call as ServerWritableStream<Buffer, Buffer>).emit('error', status);
+      else callback?.(status);
+    }
+  };
+}
