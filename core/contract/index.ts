@@ -2,6 +2,7 @@
 export * from './actor.js';
 export * from './adapter.js';
 export * from './authenticator.js';
+export * from './body-stream.js';
 export * from './caller-tokens.js';
 export * from './cancellation.js';
 export * from './config-description.js';

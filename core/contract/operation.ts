@@ -1,11 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { Actor } from './actor.js';
+import type { BodyStream } from './body-stream.js';
 import type { Cancellation } from './cancellation.js';
 import type { Method } from './manifest.js';
 import type { Secret } from './secret.js';
-
-/** The parts of a body as they arrive. Reading stops with `return`, as `for await` does. */
-export type BodyStream = AsyncIterable<Uint8Array>;
 
 /** A call of a declared route. Bytes are passed on unchanged in both directions. */
 export interface HttpRouteOperation {

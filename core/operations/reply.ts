@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { BodySink } from '../contract/index.js';
 import { encodeInSlices } from '../lib/json/encode-in-slices.js';
 import type { RejectedCall } from '../provider/rejected-call.js';
 import { Authorization } from './authorization.js';
@@ -28,19 +29,16 @@ export interface ReplyStream {
    * complete.
    */
   readonly isCut: boolean;
+  /** Passes the body on, at the speed of the sink. */
+  pipe(sink: BodySink): void;
+  /** Continues after a part that the sink did not want more after. */
+  resume(): void;
   /**
-   * The next part; `null` at the end.
-   * @throws the failure of the body.
-   */
-  read(): Promise<Uint8Array | null>;
-  /** @param listener called with a failure after which no part follows */
-  onEnd(listener: (failure: Error | null) => void): void;
-  /**
-   * Called when no further part is read: the client has disconnected, or the response is not used.
+   * Called when no further part is wanted: the client has disconnected, or the response is not used.
    */
   close(): void;
-  /** Ends the body at once, because its bytes exceed a memory budget. @returns its failure */
-  fail(rejection: RejectedCall): Error;
+  /** Ends the body at once, because its bytes exceed a memory budget. */
+  reject(rejection: RejectedCall): void;
   /** The last part, which describes the problem; `null` if the connection is closed instead. */
   writeProblem(problem: readonly Uint8Array[]): Uint8Array | null;
 }

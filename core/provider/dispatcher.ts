@@ -218,7 +218,7 @@ export class Dispatcher {
       const stream = new ResponseStream({ source, deadline, status, ...bounds, hold });
       // Rejected before its head, rather than cut as soon as the client falls behind.
       const rejection = call.held?.checkRoom() ?? null;
-      if (rejection !== null) throw stream.fail(rejection);
+      if (rejection !== null) throw stream.reject(rejection);
       return stream;
     });
   }

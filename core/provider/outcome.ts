@@ -162,16 +162,10 @@ export function readLength({ 'content-length': text }: Outcome['headers']): numb
 export async function holdBody(outcome: CheckedOutcome, maxBytes: number): Promise<CheckedOutcome> {
   const { stream } = outcome;
   if (stream === null) return outcome;
-  const pieces = new BodyPieces();
-  for (let part = await stream.read(); part !== null; part = await stream.read()) {
-    pieces.add(toBuffer(part));
-    if (pieces.length > maxBytes) {
-      stream.close();
-      throw createMalformed(`with a body over ${maxBytes} bytes`);
-    }
-    stream.hold(pieces.length);
-  }
-  return createHeld(outcome, pieces.list, pieces.length);
+  const { pieces, isWhole } = await collectBody(stream, maxBytes);
+  if (isWhole) return createHeld(outcome, pieces.list, pieces.length);
+  stream.close();
+  throw createMalformed(`with a body over ${maxBytes} bytes`);
 }
 
 /**
@@ -184,18 +178,34 @@ export async function holdStart(
 ): Promise<CheckedOutcome> {
   const { stream } = outcome;
   if (stream === null) return outcome;
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for (let part = await stream.read(); part !== null; part = await stream.read()) {
-    parts.push(part);
-    length += part.length;
-    if (length > maxBytes) {
-      stream.unread(parts);
-      return outcome;
-    }
-    stream.hold(length);
-  }
-  return createHeld(outcome, parts, length);
+  const { pieces, isWhole } = await collectBody(stream, maxBytes);
+  if (isWhole) return createHeld(outcome, pieces.list, pieces.length);
+  stream.unread(pieces.list);
+  return outcome;
+}
+
+interface CollectedBody {
+  readonly pieces: BodyPieces;
+  /** Whether it is complete; otherwise it has paused beyond the maximum. */
+  readonly isWhole: boolean;
+}
+
+/** Reads a body up to the first part beyond `maxBytes`, and counts what it holds. */
+function collectBody(stream: ResponseStream, maxBytes: number): Promise<CollectedBody> {
+  return new Promise((resolve, reject) => {
+    const pieces = new BodyPieces();
+    stream.pipe({
+      write: (part) => {
+        pieces.add(toBuffer(part));
+        const isWithin = pieces.length <= maxBytes;
+        if (isWithin) stream.hold(pieces.length);
+        else resolve({ pieces, isWhole: false });
+        return isWithin;
+      },
+      end: () => resolve({ pieces, isWhole: true }),
+      fail: reject,
+    });
+  });
 }
 
 /** The outcome once its body has arrived. */

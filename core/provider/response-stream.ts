@@ -1,5 +1,8 @@
+import { openFlow } from '../contract/body-flow.js';
 import {
   type AbortListener,
+  type BodyFlow,
+  type BodySink,
   type BodyStream,
   isProviderFailure,
   ProviderFailure,
@@ -29,27 +32,28 @@ interface ResponseStreamOptions {
 type EndListener = (failure: ProviderFailure | null) => void;
 
 /**
- * A response's body that is read while it arrives. Each ends exactly once: complete, failed or
+ * A response's body that is passed on while it arrives. Each ends exactly once: complete, failed or
  * closed.
  */
-export class ResponseStream implements AbortListener {
+export class ResponseStream implements AbortListener, BodySink {
   readonly isEvents = false;
   onHold = null;
-  /** Its failure is thrown. */
+  /** Its failure reaches the reader. */
   readonly isCut = false;
-  /** The number of read bytes. */
+  /** The number of received bytes. */
   bytes = 0;
   readonly isHeadFirst = true;
   /** Called with each part before it is passed on. @throws ProviderFailure for an invalid part. */
   onChunk: ((chunk: Uint8Array) => void) | null = null;
   /** Called after the last part. @throws ProviderFailure for an invalid body. */
   onLast: (() => void) | null = null;
-  /** Converts a failure to the error of `read`. */
+  /** Converts a failure to the error that the reader gets. */
   toError: (failure: ProviderFailure) => Error = (failure) => failure;
   readonly #options: ResponseStreamOptions;
-  readonly #iterator: AsyncIterator<Uint8Array>;
-  /** Begins with the first read: a request that is still streamed has separate limits. */
+  readonly #flow: BodyFlow;
+  /** Begins with the first part that is awaited: a request that is still streamed has its own limits. */
   #pace: BodyPace | null = null;
+  #reader: BodySink | null = null;
   readonly #listeners: EndListener[] = [];
   readonly #unread: Uint8Array[] = [];
   #limits: PaceLimits;
@@ -63,7 +67,7 @@ export class ResponseStream implements AbortListener {
     this.#limits = options.limits;
     this.#maxBytes = options.maxBytes;
     this.#isEndless = options.isEndless === true;
-    this.#iterator = options.source[Symbol.asyncIterator]();
+    this.#flow = openFlow(options.source, this);
     options.deadline.addEventListener('abort', this);
   }
 
@@ -108,43 +112,75 @@ export class ResponseStream implements AbortListener {
   }
 
   /**
-   * Returns the next part; `null` at the end of a complete body.
-   * @throws the result of `toError` for a failure.
+   * Passes the body to a reader, at its speed. A second reader continues where the first one has
+   * paused. The reader gets the result of `toError` for a failure.
    */
-  async read(): Promise<Uint8Array | null> {
-    if (this.#failure !== null) throw this.toError(this.#failure);
-    const unread = this.#unread.shift();
-    if (unread !== undefined) return this.#readAgain(unread);
-    if (!this.#isOpen) return null;
+  pipe(reader: BodySink): void {
+    this.#reader = reader;
+    if (this.#failure !== null) reader.fail(this.toError(this.#failure));
+    else this.resume();
+  }
+
+  /** Continues after a part that the reader did not want more after. */
+  resume(): void {
+    while (this.#isOpen) {
+      const part = this.#unread.shift();
+      if (part === undefined) break;
+      if (!this.#pass(part)) return;
+    }
+    if (!this.#isOpen) return;
     this.#pace ??= new BodyPace('provider', this.#limits, (side, problem) => {
       this.#fail(createStall(side, problem));
     });
     this.#pace.wait('provider');
     try {
-      const { done, value } = await this.#options.deadline.race(this.#iterator.next());
-      if (done === true) this.#finish();
-      else this.#receive(value);
-      return done === true ? null : value;
+      this.#flow.resume();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Receives a part from the adapter. */
+  write(part: Uint8Array): boolean {
+    if (!this.#isOpen) return false;
+    try {
+      this.#receive(part);
     } catch (error) {
       this.#fail(this.#translate(error));
-      throw this.toError(this.#failure ?? this.#translate(error));
+      return false;
     }
+    const isTaken = this.#isOpen && this.#pass(part);
+    this.#pace?.wait(isTaken ? 'provider' : 'client');
+    return isTaken;
   }
 
-  #readAgain(part: Uint8Array): Uint8Array {
+  /** The adapter has received the complete body. */
+  end(): void {
+    if (!this.#isOpen) return;
+    try {
+      this.#finish();
+    } catch (error) {
+      this.#fail(this.#translate(error));
+      return;
+    }
+    this.#reader?.end();
+  }
+
+  /** The adapter has failed. After an abort, its reason is the failure. */
+  fail(error: unknown): void {
+    const { aborted, reason } = this.#options.deadline;
+    this.#fail(this.#translate(aborted ? reason : error));
+  }
+
+  /** @returns whether the reader wants more */
+  #pass(part: Uint8Array): boolean {
     try {
       this.onChunk?.(part);
-      return part;
+      return this.#reader?.write(part) === true && this.#isOpen;
     } catch (error) {
-      const failure = this.#translate(error);
-      this.#fail(failure);
-      throw this.toError(failure);
+      this.#fail(this.#translate(error));
+      return false;
     }
-  }
-
-  /** Grants the client another pause, because the host itself did not read. */
-  extendPause(): void {
-    if (this.#isOpen) this.#pace?.wait('client');
   }
 
   /** Counts its held bytes. An exceeded limit ends the stream. */
@@ -159,8 +195,8 @@ export class ResponseStream implements AbortListener {
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
   }
 
-  /** Ends the body at once, because its bytes exceed a memory budget. @returns its failure */
-  fail(rejection: RejectedCall): Error {
+  /** Ends the body at once, because its bytes exceed a memory budget. @returns its error */
+  reject(rejection: RejectedCall): Error {
     const failure = withStatus(rejection, this.#options.status);
     this.#fail(failure);
     return this.toError(failure);
@@ -182,14 +218,11 @@ export class ResponseStream implements AbortListener {
       throw this.#createUnusable('is longer than announced');
     this.bytes = bytes;
     this.#pace?.pass(chunk.length);
-    this.onChunk?.(chunk);
-    this.#pace?.wait('client');
   }
 
   /** @throws ProviderFailure for an incomplete body. */
   #finish(): void {
     const { announced, status } = this.#options;
-    if (this.#failure !== null) throw this.#failure;
     if (announced !== null && this.bytes < announced) {
       const message = 'the body of the response is shorter than announced';
       throw new ProviderFailure('protocol', message, { status });
@@ -200,11 +233,17 @@ export class ResponseStream implements AbortListener {
 
   #fail(failure: ProviderFailure): void {
     if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#failure = failure;
     // Both release resources of the adapter, which may ignore its signal or the end of reading.
     this.#options.deadline.abort(failure);
-    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+    try {
+      this.#flow.stop();
+    } catch {
+      // The adapter has no further use.
+    }
     this.#end(failure);
+    this.#reader?.fail(this.toError(failure));
   }
 
   #end(failure: ProviderFailure | null): void {

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import {
   type Cancellation,
   isBodyStream,
@@ -9,6 +8,7 @@ import {
 import { createAbortFailure } from '../shared/failures.js';
 import { type EndpointRequest, type SendRequest, sendWithHeader } from './send-request.js';
 import type { AccessToken, Tokens } from './tokens/token-source.js';
+import { UpstreamBody } from './upstream-body.js';
 import type { UpstreamLimits } from './upstream-request.js';
 
 /**
@@ -29,7 +29,7 @@ export function sendWithToken(tokens: Tokens): SendRequest {
       if (outcome.status !== 401) return addSecrets(outcome, token);
       const [, { body }] = parameters;
       if (!tokens.drop(token) || isStream(body)) return addSecrets(outcome, token);
-      if (outcome.body instanceof Readable) outcome.body.destroy();
+      if (outcome.body instanceof UpstreamBody) outcome.body.stop();
       return sendAgain(...parameters);
     });
 

@@ -1,4 +1,4 @@
-import { type Duplex, Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
@@ -14,6 +14,7 @@ import { createAbortFailure, createTransportFailure } from '../shared/failures.j
 import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 import type { HeldReads } from './held-reads.js';
 import type { RequestWrites } from './request-writes.js';
+import { UpstreamBody } from './upstream-body.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
@@ -40,11 +41,6 @@ const MIN_ERROR_STATUS = 400;
 const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
-/**
- * The number of bytes that are read ahead of a slow client. Less than one read of a socket, whose
- * parts would be joined with the next ones otherwise.
- */
-const READ_AHEAD_BYTES = 32_768;
 
 /**
  * Sends one request and collects its response, or streams it once it exceeds the buffer. The
@@ -96,7 +92,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #isOver = false;
   #onOver = () => {};
   /** The body, once it is streamed. */
-  #stream: Readable | null = null;
+  #stream: UpstreamBody | null = null;
   #hasResponse = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
@@ -289,26 +285,23 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       if (this.#length > (this.#limits.holdBytes ?? Number.POSITIVE_INFINITY)) {
         this.#openStream(controller);
       }
-    } else if (!this.#stream.push(chunk)) this.#reads?.hold();
+    } else this.#stream.add(chunk);
   }
 
   /** Passes the response on before it is complete. */
   #openStream(controller: Dispatcher.DispatchController): void {
     // The request may just have been aborted.
     if (this.#isOver) return;
-    const stream = new Readable({
-      highWaterMark: READ_AHEAD_BYTES,
-      read: () => {
-        if (!this.#isOver) this.#reads?.release();
+    const stream = new UpstreamBody(
+      {
+        hold: () => this.#reads?.hold(),
+        release: () => this.#reads?.release(),
+        stop: () => {
+          if (this.#end()) controller.abort(createAbortFailure(null, this.#status));
+        },
       },
-      destroy: (error, done) => {
-        if (this.#end()) controller.abort(createAbortFailure(error, this.#status));
-        done(error);
-      },
-    });
-    // An error that occurs between reads is thrown at the next read.
-    stream.on('error', () => {});
-    for (const piece of this.#pieces.list) stream.push(piece);
+      this.#pieces.list,
+    );
     this.#stream = stream;
     const outcome = { status: this.#status, headers: this.#headers, body: stream };
     this.#resolve(this.#mayLackBytes ? { ...outcome, isDelimited: false } : outcome);
@@ -323,7 +316,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #succeed(): void {
     if (!this.#end()) return;
     if (this.#stream !== null) {
-      this.#stream.push(null);
+      this.#stream.finish(null);
       return;
     }
     const { list } = this.#pieces;
@@ -335,7 +328,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #fail(failure: ProviderFailure): void {
     if (!this.#end()) return;
     if (this.#stream === null) this.#reject(failure);
-    else this.#stream.destroy(failure);
+    else this.#stream.finish(failure);
   }
 
   #end(): boolean {

@@ -223,8 +223,10 @@ describe('clients of one address that read nothing', function () {
     const target = '/calls?actor=service:recorded&limit=1000';
     const { text } = await sendFrom('127.0.0.1', host.port, { target, headers });
     const { calls } = JSON.parse(text) as { calls: Record<string, unknown>[] };
+    // Others were rejected before their head.
+    const begun = calls.filter((call) => typeof call['bytes_out'] === 'number');
     const find = (route: string, expected: object) =>
-      calls.find(
+      begun.find(
         (call) =>
           call['route'] === route &&
           Object.entries(expected).every(([key, value]) => call[key] === value),

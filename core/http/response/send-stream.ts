@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { BodySink } from '../../contract/index.js';
 import type { Reply, ReplyStream } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 import { UnreadBytes } from '../../provider/unread-bytes.js';
@@ -16,89 +17,135 @@ interface StreamedRequest extends RequestIds {
  * @param isLast whether the connection is closed after the response
  * @throws the failure of the body: the response must be destroyed if its head was sent.
  */
-export async function sendStream(
+export function sendStream(
   reply: Reply,
   stream: ReplyStream,
   request: StreamedRequest,
   isLast: boolean,
 ): Promise<void> {
-  const { res, held } = request;
-  const writeHead = () => {
-    if (!res.headersSent) res.writeHead(reply.status, listHeaders(reply, request, isLast));
+  const { res } = request;
+  const writeHead = (measured: Reply) => {
+    if (!res.headersSent) res.writeHead(reply.status, listHeaders(measured, request, isLast));
   };
-  if (res.req.method === 'HEAD') return sendHead(reply, stream, request, isLast);
-  // The head is sent with the first part, or soon without it.
-  const flush = !stream.isHeadFirst
-    ? undefined
-    : setImmediate(() => {
-        writeHead();
-        // Unlike `flushHeaders`, it uses the encoding of headers.
-        res.write('', 'latin1');
-      });
-  let cut: Error | null = null;
-  let wake = () => {};
-  const unread = new UnreadBytes({
-    targets: [res],
-    held,
-    countHeld: () => stream.heldBytes,
-    onRejected: (rejection) => {
-      cut = stream.fail(rejection);
-      wake();
-    },
-  });
-  stream.onHold = () => unread.check();
-  // A closed connection, or a body that failed while the client read nothing, ends the wait.
-  stream.onEnd((failure) => {
-    if (failure !== null && res.headersSent) res.destroy();
-  });
   res.once('close', () => stream.close());
-  held.beginSending();
-  try {
-    for (let part = await stream.read(); part !== null; part = await stream.read()) {
-      writeHead();
-      const isTaken = res.write(part, unread.onTaken);
-      unread.check();
-      if (!isTaken && !res.destroyed) {
-        await untilRead(res, (resolve) => {
-          wake = resolve;
-        });
-      }
-      if (cut !== null) throw cut;
+  return new Promise((resolve, reject) => {
+    const end = { resolve, reject };
+    if (res.req.method === 'HEAD') {
+      request.held.keepOnly(0);
+      stream.pipe(
+        new LengthSender(stream, end, (contentLength) => writeHead({ ...reply, contentLength })),
+      );
+    } else stream.pipe(new BodySender(stream, request, end, () => writeHead(reply)));
+  });
+}
+
+/** The result of a body. */
+interface BodyEnd {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Sends a body to a client. */
+class BodySender implements BodySink {
+  readonly #res: ServerResponse;
+  readonly #end: BodyEnd;
+  readonly #writeHead: () => void;
+  readonly #unread: UnreadBytes;
+  /** Sends the head if no part follows soon. */
+  readonly #flush: NodeJS.Immediate | undefined;
+  readonly #isEvents: boolean;
+  #isPaused = false;
+  #isOver = false;
+
+  constructor(
+    stream: ReplyStream,
+    { res, held }: StreamedRequest,
+    end: BodyEnd,
+    writeHead: () => void,
+  ) {
+    this.#res = res;
+    this.#end = end;
+    this.#writeHead = writeHead;
+    this.#isEvents = stream.isEvents;
+    this.#unread = new UnreadBytes({
+      targets: [res],
+      held,
+      countHeld: () => stream.heldBytes,
+      onRejected: (rejection) => {
+        // The client may still fall behind with the last parts.
+        if (this.#isOver) res.destroy();
+        else stream.reject(rejection);
+      },
+    });
+    stream.onHold = () => this.#unread.check();
+    if (stream.isHeadFirst) {
+      this.#flush = setImmediate(() => this.#sendHead());
     }
-    writeHead();
-    // The client may still fall behind with the last parts.
-    wake = () => res.destroy();
-  } finally {
-    clearImmediate(flush);
+    res.on('drain', () => {
+      if (!this.#isPaused) return;
+      this.#isPaused = false;
+      stream.resume();
+    });
+    held.beginSending();
+  }
+
+  write(part: Uint8Array): boolean {
+    const res = this.#res;
+    this.#writeHead();
+    this.#isPaused = !res.write(part, this.#unread.onTaken);
+    this.#unread.check();
+    return !this.#isPaused;
+  }
+
+  end(): void {
+    this.#writeHead();
+    this.#finish();
+    this.#end.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#finish();
+    // The call of events has ended with its head.
+    if (this.#isEvents) this.#sendHead();
+    // The connection is closed next: what was written in this turn leaves before.
+    if (this.#res.headersSent) setImmediate(this.#end.reject, error);
+    else this.#end.reject(error);
+  }
+
+  #sendHead(): void {
+    this.#writeHead();
+    // Unlike `flushHeaders`, it uses the encoding of headers.
+    this.#res.write('', 'latin1');
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearImmediate(this.#flush);
   }
 }
 
-/** Sends the length of the body, which is read completely and discarded. */
-async function sendHead(
-  reply: Reply,
-  stream: ReplyStream,
-  request: StreamedRequest,
-  isLast: boolean,
-): Promise<void> {
-  const { res, held } = request;
-  res.once('close', () => stream.close());
-  held.keepOnly(0);
-  while ((await stream.read()) !== null);
-  const measured = { ...reply, contentLength: stream.bytes };
-  res.writeHead(reply.status, listHeaders(measured, request, isLast));
-}
+/** Sends the length of a body, which is received completely and discarded. */
+class LengthSender implements BodySink {
+  readonly #stream: ReplyStream;
+  readonly #end: BodyEnd;
+  readonly #writeHead: (length: number) => void;
 
-/**
- * Resolves when the client has read everything, or has closed the connection.
- * @param onWait called with a function that ends the wait
- */
-function untilRead(res: ServerResponse, onWait: (wake: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      res.off('drain', done).off('close', done);
-      resolve();
-    };
-    res.on('drain', done).on('close', done);
-    onWait(done);
-  });
+  constructor(stream: ReplyStream, end: BodyEnd, writeHead: (length: number) => void) {
+    this.#stream = stream;
+    this.#end = end;
+    this.#writeHead = writeHead;
+  }
+
+  write(): boolean {
+    return true;
+  }
+
+  end(): void {
+    this.#writeHead(this.#stream.bytes);
+    this.#end.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.#end.reject(error);
+  }
 }

@@ -1,5 +1,6 @@
 import { BodyPieces } from '../../contract/body-pieces.js';
 import {
+  type BodySink,
   type EventForm as FormName,
   isProviderFailure,
   ProviderFailure,
@@ -28,7 +29,7 @@ interface EventStreamOptions {
   /** The first event of the host, as JSON; `null` in raw mode, in which the host adds nothing. */
   readonly opening: string | null;
   readonly limits: Descriptor['limits']['stream'];
-  /** Converts a failure to the error of `read`. */
+  /** Converts a failure to the error that the sink gets. */
   readonly toError: (failure: ProviderFailure) => Error;
   /** Called once, when the end is decided. */
   readonly onEnd: (end: StreamEnd) => void;
@@ -60,20 +61,28 @@ export class EventStream implements ReplyStream {
   #unread: Buffer | null;
   /** The start of an incomplete event. */
   #held = new BodyPieces();
+  /** What the sink did not want yet. */
   readonly #ready: Buffer[] = [];
-  readonly #listeners: ((failure: Error | null) => void)[] = [];
+  #sink: BodySink | null = null;
+  /** Whether the sink wants more. */
+  #isTaken = false;
   readonly #heartbeat: NodeJS.Timeout | null;
   readonly #longest: NodeJS.Timeout;
   #lastEvent: NodeJS.Timeout | null = null;
-  #isReading = false;
+  /** Whether the host reads nothing, because others have their turn. */
+  #isPausing = false;
+  /** Whether the source has ended, behind the bytes that are not read yet. */
+  #isSourceOver = false;
   /** Drops a byte-order mark at the start, because the host's event precedes it. */
   readonly #mark = new MarkFilter();
   #end: StreamEnd | null = null;
   #failure: Error | null = null;
-  #wake: (() => void) | null = null;
+  #isSettled = false;
+  /** Whether the sink knows the end. */
+  #isTold = false;
 
   constructor(options: EventStreamOptions) {
-    const { source, pieces, form, opening, limits } = options;
+    const { pieces, form, opening, limits } = options;
     this.#options = options;
     this.#form = EVENT_FORMS[form];
     this.#scanner = new EventScanner(this.#form.unitEnd, this.#maxBytes);
@@ -83,13 +92,6 @@ export class EventStream implements ReplyStream {
     this.#heartbeat =
       opening === null ? null : setInterval(() => this.#beat(), limits.heartbeat_ms);
     this.#longest = setTimeout(() => this.end('max_ms'), limits.max_ms);
-    // While the client reads nothing, only this event shows that the provider or the client has
-    // disconnected.
-    source?.onEnd((failure) => {
-      if (failure === null) return;
-      while (this.#unread !== null && this.#end === null) this.#receive(this.#unread);
-      this.#fail(failure);
-    });
   }
 
   /** The bytes of an incomplete event, and those that are not read. */
@@ -117,45 +119,44 @@ export class EventStream implements ReplyStream {
     this.#options.source?.close();
   }
 
-  onEnd(listener: (failure: Error | null) => void): void {
-    this.#listeners.push(listener);
+  pipe(sink: BodySink): void {
+    this.#sink = sink;
+    this.#isTaken = true;
+    this.#flush();
+    const { source } = this.#options;
+    if (this.#end !== null) return;
+    if (source === null) this.#endSource();
+    else {
+      source.pipe({
+        write: (part) => this.#read(Buffer.from(part.buffer, part.byteOffset, part.byteLength)),
+        end: () => this.#endSource(),
+        fail: (error) => this.#failSource(error),
+      });
+    }
+  }
+
+  resume(): void {
+    this.#isTaken = true;
+    this.#flush();
+    this.#continue();
   }
 
   close(): void {
     this.#settle();
-    if (this.#end !== null) return;
-    this.#stop('client');
-    this.#options.source?.close();
+    if (this.#end === null) {
+      this.#stop('client');
+      this.#options.source?.close();
+    }
+    this.#tellSink();
   }
 
   /** The client, which reads too slowly, does not receive the problem. */
-  fail(rejection: RejectedCall): Error {
+  reject(rejection: RejectedCall): void {
     this.#ready.length = 0;
-    const failure = this.#options.toError(withStatus(rejection, 200));
-    this.#failure = failure;
+    this.#failure = this.#options.toError(withStatus(rejection, 200));
     if (this.#end === null) this.#stop('problem');
     this.#options.source?.close();
     this.#cut();
-    return failure;
-  }
-
-  async read(): Promise<Uint8Array | null> {
-    while (true) {
-      const part = this.#ready.shift();
-      if (part !== undefined) {
-        this.bytes += part.length;
-        return part;
-      }
-      if (this.#end !== null) {
-        this.#settle();
-        if (this.#failure !== null) throw this.#failure;
-        return null;
-      }
-      if (!this.#isReading) void this.#readSource();
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
   }
 
   /** Returns the last event, a Problem as JSON; `null` if the connection is closed instead. */
@@ -164,34 +165,45 @@ export class EventStream implements ReplyStream {
     return this.#form.write('modgate.problem', Buffer.concat(problem).toString());
   }
 
-  async #readSource(): Promise<void> {
-    this.#isReading = true;
-    const { source } = this.#options;
-    try {
-      const part = (await (this.#unread ?? source?.read())) ?? null;
-      if (this.#end !== null) return;
-      if (part === null) this.#complete();
-      else {
-        const startedAt = performance.now();
-        const units = this.#receive(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
-        const pauseMs = this.#pace.pass(units, startedAt);
-        if (pauseMs !== null) await this.#pause(pauseMs);
-      }
-    } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#isReading = false;
-      this.#notify();
+  /** Reads a part, as far as it is the turn of this stream. @returns whether the next may follow */
+  #read(part: Buffer): boolean {
+    if (this.#end !== null) return false;
+    const startedAt = performance.now();
+    const units = this.#receive(part);
+    const pauseMs = this.#pace.pass(units, startedAt);
+    this.#flush();
+    if (pauseMs !== null && this.#end === null) {
+      this.#isPausing = true;
+      this.#pace.wait(pauseMs, () => {
+        this.#isPausing = false;
+        this.#continue();
+      });
     }
+    return this.#isReady && (this.#unread === null || this.#read(this.#unread));
   }
 
-  /** Passes on what was read, and reads nothing for this time. */
-  async #pause(pauseMs: number): Promise<void> {
-    this.#notify();
-    await new Promise<void>((resume) => {
-      this.#pace.wait(pauseMs, resume);
-    });
-    this.#options.source?.extendPause();
+  /** Whether the next part may be read. */
+  get #isReady(): boolean {
+    return this.#isTaken && !this.#isPausing && this.#end === null;
+  }
+
+  /** Reads what is left of the last part, and then the source. */
+  #continue(): void {
+    if (!this.#isReady) return;
+    if (this.#unread !== null && !this.#read(this.#unread)) return;
+    if (this.#isSourceOver) this.#complete();
+    else this.#options.source?.resume();
+  }
+
+  #endSource(): void {
+    this.#isSourceOver = true;
+    this.#continue();
+  }
+
+  /** While the client reads nothing, only this shows that the provider or the client has gone. */
+  #failSource(error: unknown): void {
+    while (this.#unread !== null && this.#end === null) this.#receive(this.#unread);
+    this.#fail(error);
   }
 
   /** Forwards the events that may be read now; the rest stays unread. @returns their number */
@@ -279,36 +291,54 @@ export class EventStream implements ReplyStream {
     this.#unread = null;
     this.#pace.end();
     this.#options.onEnd(end);
-    this.#notify();
   }
 
   /** Waits for the client to read the last event. */
   #expectReader(): void {
     this.#lastEvent = setTimeout(() => this.#cut(), LAST_EVENT_MS);
+    this.#flush();
   }
 
   #settle(): void {
     if (this.#lastEvent !== null) clearTimeout(this.#lastEvent);
-    this.#listeners.length = 0;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#options.onSettled();
   }
 
   #cut(): void {
-    const failure = this.#failure ?? new Error('the client does not read');
-    for (const listener of this.#listeners.splice(0)) listener(failure);
     this.#settle();
+    this.#failure ??= new Error('the client does not read');
+    this.#tellSink();
+  }
+
+  #tellSink(): void {
+    if (this.#sink === null || this.#isTold) return;
+    this.#isTold = true;
+    if (this.#failure === null) this.#sink.end();
+    else this.#sink.fail(this.#failure);
   }
 
   #beat(): void {
     // A client that does not read would receive all of them at once.
-    if (this.#wake === null || this.#ready.length > 0) return;
+    if (!this.#isTaken) return;
     this.#ready.push(this.#form.heartbeat);
-    this.#notify();
+    this.#flush();
   }
 
-  #notify(): void {
-    const wake = this.#wake;
-    this.#wake = null;
-    wake?.();
+  /** Passes on what is ready, and the end behind it. */
+  #flush(): void {
+    const sink = this.#sink;
+    while (sink !== null && this.#isTaken && !this.#isSettled) {
+      const part = this.#ready.shift();
+      if (part === undefined) {
+        if (this.#end === null) return;
+        this.#settle();
+        break;
+      }
+      this.bytes += part.length;
+      this.#isTaken = sink.write(part);
+    }
+    if (this.#isSettled) this.#tellSink();
   }
 }

@@ -1,3 +1,4 @@
+import type { BodySink } from '../../contract/index.js';
 import { MarkFilter } from '../../lib/byte-order-mark.js';
 import { type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
 import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
@@ -87,19 +88,19 @@ function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
 }
 
 /** A body with its envelope that is validated while it is sent. */
-export class JsonStream implements ReplyStream {
+export class JsonStream implements ReplyStream, BodySink {
   readonly isEvents = false;
   /** A body that is invalid from its start becomes a Problem. */
   readonly isHeadFirst = false;
   onHold = null;
-  /** Its failure is thrown. */
+  /** Its failure reaches the sink. */
   readonly isCut = false;
   bytes = 0;
   readonly #source: ResponseStream;
+  #sink: BodySink | null = null;
   #opening: Uint8Array | null;
-  #first: Uint8Array | null = null;
   readonly #mark: MarkFilter | null;
-  #closing: Uint8Array | null;
+  readonly #closing: Uint8Array | null;
 
   /** @param envelope `null` for a body that is forwarded without one */
   constructor(
@@ -116,23 +117,21 @@ export class JsonStream implements ReplyStream {
     return this.#source.heldBytes;
   }
 
-  /** Returns the end of the envelope last, which completes the body. */
-  async read(): Promise<Uint8Array | null> {
-    const part = await this.#next();
-    if (part !== null) this.bytes += part.length;
-    return part;
+  pipe(sink: BodySink): void {
+    this.#sink = sink;
+    this.#source.pipe(this);
   }
 
-  onEnd(listener: (failure: Error | null) => void): void {
-    this.#source.onEnd(listener);
+  resume(): void {
+    this.#source.resume();
   }
 
   close(): void {
     this.#source.close();
   }
 
-  fail(rejection: RejectedCall): Error {
-    return this.#source.fail(rejection);
+  reject(rejection: RejectedCall): void {
+    this.#source.reject(rejection);
   }
 
   /** Returns `null`, because clients would treat it as a part of the body. */
@@ -140,33 +139,31 @@ export class JsonStream implements ReplyStream {
     return null;
   }
 
-  /** Reads on behind a byte-order mark, which the envelope does not contain. */
-  async #readPart(): Promise<Uint8Array | null> {
-    const mark = this.#mark;
-    if (mark === null) return this.#source.read();
-    let part = await this.#source.read();
-    while (part !== null) {
-      const kept = mark.pass(part);
-      if (kept.length > 0) return kept;
-      part = await this.#source.read();
-    }
-    return null;
+  /** Receives a part of the body. The envelope has no byte-order mark. */
+  write(part: Uint8Array): boolean {
+    const kept = this.#mark === null ? part : this.#mark.pass(part);
+    if (kept.length === 0) return true;
+    this.#open();
+    return this.#send(kept);
   }
 
-  async #next(): Promise<Uint8Array | null> {
-    const first = this.#first;
-    this.#first = null;
-    if (first !== null) return first;
-    const part = await this.#readPart();
-    const opening = this.#opening;
+  end(): void {
+    this.#open();
+    if (this.#closing !== null) this.#send(this.#closing);
+    this.#sink?.end();
+  }
+
+  fail(error: unknown): void {
+    this.#sink?.fail(error);
+  }
+
+  #open(): void {
+    if (this.#opening !== null) this.#send(this.#opening);
     this.#opening = null;
-    if (opening !== null) {
-      this.#first = part;
-      return opening;
-    }
-    if (part !== null) return part;
-    const closing = this.#closing;
-    this.#closing = null;
-    return closing;
+  }
+
+  #send(part: Uint8Array): boolean {
+    this.bytes += part.length;
+    return this.#sink?.write(part) === true;
   }
 }

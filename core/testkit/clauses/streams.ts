@@ -9,6 +9,8 @@ const HOLD_BYTES = 1_000;
 const LONG_BYTES = 2_000_000;
 /** More than the idle connections that an adapter may keep. */
 const STREAM_COUNT = 10;
+/** How long a body must not be pushed before it is asked for. */
+const QUIET_MS = 100;
 
 export const STREAMS: readonly AdapterClause[] = [
   {
@@ -111,6 +113,36 @@ export const STREAMS: readonly AdapterClause[] = [
     },
   },
   {
+    id: 'streams.pushed',
+    title: 'pushes a stream that has pushTo part by part, each only once it is asked for',
+    skip: needs('streams'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      const target = `/bytes/${LONG_BYTES}`;
+      const work = opened.invoke({ target }, { holdBytes: HOLD_BYTES });
+      const { body } = await harness.wait.settles('the head of a long response', work);
+      if (body === null || !isBodyStream(body) || body.pushTo === undefined) return;
+      const parts = await harness.wait.settles('a pushed response', collectPushed(body));
+      const expected = Buffer.from(`"${'x'.repeat(LONG_BYTES - 2)}"`);
+      assert.ok(parts.equals(expected), 'the pushed parts must be the body, byte for byte');
+    },
+  },
+  {
+    id: 'streams.push-stopped',
+    title: 'releases the connection of a pushed stream that the host stops',
+    skip: needs('streams', 'trickle', 'connections'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      await opened.read('/echo/before');
+      for (let count = 0; count < STREAM_COUNT; count += 1) {
+        const body = await startStream(harness, opened, 'trickle', HOLD_BYTES);
+        if (body.pushTo === undefined) await stop(harness, body);
+        else await harness.wait.settles('the first part of a stream', stopPushed(body));
+      }
+      await expectReleased(harness);
+    },
+  },
+  {
     id: 'streams.head',
     title: 'sends HEAD, and returns the response without a body',
     skip: needs('streams'),
@@ -133,6 +165,48 @@ async function collect(body: BodyStream): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts);
+}
+
+/** Asks for each part in a later turn of the event loop. */
+function collectPushed(body: BodyStream): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Uint8Array[] = [];
+    let isWanted = false;
+    const ask = () => {
+      isWanted = true;
+      flow?.resume();
+    };
+    const flow = body.pushTo?.({
+      write: (part) => {
+        if (!isWanted) reject(new assert.AssertionError({ message: 'a part must be asked for' }));
+        parts.push(part);
+        isWanted = false;
+        setImmediate(ask);
+        return false;
+      },
+      end: () => resolve(Buffer.concat(parts)),
+      fail: reject,
+    });
+    setTimeout(ask, QUIET_MS);
+  });
+}
+
+/** Stops behind the first part. */
+function stopPushed(body: BodyStream): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const flow = body.pushTo?.({
+      write: () => {
+        setImmediate(() => {
+          flow?.stop();
+          resolve();
+        });
+        return false;
+      },
+      end: () => reject(new assert.AssertionError({ message: 'a stopped stream must not end' })),
+      fail: reject,
+    });
+    flow?.resume();
+  });
 }
 
 async function read({ body }: Outcome): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BodyPieces } from '../../../../core/contract/body-pieces.js';
+import type { BodySink } from '../../../../core/contract/index.js';
 import { EventStream } from '../../../../core/operations/forward/event-stream.js';
 import type { ResponseStream } from '../../../../core/provider/response-stream.js';
 
@@ -20,19 +21,43 @@ interface Result {
   readonly problem: string | null;
 }
 
+/** Passes on these parts, each of them once the reader wants it. */
+class PartSource {
+  readonly #left: Uint8Array[];
+  #sink: BodySink | null = null;
+  #isOver = false;
+
+  constructor(parts: readonly Uint8Array[]) {
+    this.#left = [...parts];
+  }
+
+  pipe(sink: BodySink): void {
+    this.#sink = sink;
+    this.resume();
+  }
+
+  resume(): void {
+    while (!this.#isOver) {
+      const part = this.#left.shift();
+      if (part === undefined) {
+        this.#isOver = true;
+        this.#sink?.end();
+      } else if (this.#sink?.write(part) !== true) return;
+    }
+  }
+
+  close(): void {
+    this.#isOver = true;
+  }
+}
+
 /** What a client gets of a stream that arrives in these parts. */
 async function read(
   form: 'sse' | 'ndjson',
   parts: readonly Uint8Array[],
   { maxBytes = 1000, isRaw = false, unitsPerSecond = LIMITS.units_s } = {},
 ): Promise<Result> {
-  const left = [...parts];
-  const source = {
-    read: () => Promise.resolve(left.shift() ?? null),
-    onEnd: () => {},
-    close: () => {},
-    extendPause: () => {},
-  };
+  const source = new PartSource(parts);
   const stream = new EventStream({
     source: source as unknown as ResponseStream,
     pieces: [],
@@ -45,14 +70,19 @@ async function read(
     onSettled: () => {},
   });
   const pieces = new BodyPieces();
-  let problem: string | null = null;
-  try {
-    for (let part = await stream.read(); part !== null; part = await stream.read()) {
-      pieces.add(Buffer.from(part));
-    }
-  } catch (error) {
-    problem = (error as Error).message.replace('the stream of the provider ', '');
-  }
+  const problem = await new Promise<string | null>((resolve) => {
+    stream.pipe({
+      write: (part) => {
+        pieces.add(Buffer.from(part));
+        setImmediate(() => stream.resume());
+        return false;
+      },
+      end: () => resolve(null),
+      fail: (error) => {
+        resolve((error as Error).message.replace('the stream of the provider ', ''));
+      },
+    });
+  });
   const text = pieces.join().toString('latin1');
   const [first, last] = OWN_EVENTS[form];
   const start = text.startsWith(first) ? first.length : 0;

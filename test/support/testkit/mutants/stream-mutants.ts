@@ -1,4 +1,6 @@
+import { openFlow } from '../../../../core/contract/body-flow.js';
 import {
+  type BodySink,
   type BodyStream,
   isBodyStream,
   type ProviderFailure,
@@ -109,6 +111,48 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    clause: 'streams.pushed',
+    defect: 'pushes before it is asked',
+    reason: /a part must be asked for/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        const flow = openFlow(body, sink);
+        flow.resume();
+        return flow;
+      },
+    })),
+  },
+  {
+    clause: 'streams.pushed',
+    defect: 'loses the last part of a pushed stream',
+    reason: /byte for byte/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        let last: Uint8Array | null = null;
+        const write = (part: Uint8Array) => {
+          const passed = last;
+          last = part;
+          return passed === null || sink.write(passed);
+        };
+        return openFlow(body, { ...bound(sink), write });
+      },
+    })),
+  },
+  {
+    clause: 'streams.push-stopped',
+    defect: 'goes on with a pushed stream that the host stops',
+    reason: /the release of the connections did not happen/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        const flow = openFlow(body, sink);
+        return { resume: () => flow.resume(), stop: () => {} };
+      },
+    })),
+  },
+  {
     clause: 'streams.head',
     defect: 'sends GET instead of HEAD, and drops the body',
     reason: /must get a HEAD/,
@@ -134,6 +178,14 @@ function changeStream(change: (body: BodyStream) => BodyStream) {
     const { body } = outcome;
     return body === null || !isBodyStream(body) ? outcome : { ...outcome, body: change(body) };
   });
+}
+
+function iterated(body: BodyStream): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() };
+}
+
+function bound(sink: BodySink): Pick<BodySink, 'end' | 'fail'> {
+  return { end: () => sink.end(), fail: (error) => sink.fail(error) };
 }
 
 /** A failure of the protocol is taken for the end. */
