@@ -1,0 +1,276 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+import { started } from '../../support/started.js';
+
+const PATIENCE_MS = 10_000;
+const MIB = 1_048_576;
+const EVENTS = { 'content-type': 'text/event-stream' };
+const RESULT = { content: [{ type: 'text', text: 'ok' }] };
+
+interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly token: unknown;
+  readonly signal: AbortSignal;
+}
+
+const message = (body: object) => JSON.stringify({ jsonrpc: '2.0', ...body });
+const event = (body: object, id?: string) =>
+  `${id === undefined ? '' : `id: ${id}\n`}data: ${message(body)}\n\n`;
+const progress = (token: unknown, count: number) =>
+  event({
+    method: 'notifications/progress',
+    params: { progressToken: token, progress: count },
+  });
+
+function stream(parts: AsyncIterable<string> | Iterable<string>): Response {
+  const encoder = new TextEncoder();
+  const iterator =
+    Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
+  const body = new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => {
+      await iterator.return?.();
+    },
+  });
+  return new Response(body, { headers: EVENTS });
+}
+
+/** What a hostile server answers to a call, by the name of the tool. */
+const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response>>> = {
+  well: ({ id }) => new Response(message({ id, result: RESULT }), { headers: JSON_TYPE }),
+  'other-id': ({ id }) => Response.json({ jsonrpc: '2.0', id: id + 1, result: RESULT }),
+  'text-id': ({ id }) => Response.json({ jsonrpc: '2.0', id: `${id}`, result: RESULT }),
+  'other-id-stream': ({ id }) => stream([event({ id: id - 1, result: RESULT })]),
+  'no-result': ({ id }) => Response.json({ jsonrpc: '2.0', id }),
+  'no-json': () => new Response('<html>', { headers: JSON_TYPE }),
+  'wrong-type': () => new Response('ok', { headers: { 'content-type': 'text/plain' } }),
+  'wrong-result': ({ id }) => Response.json({ jsonrpc: '2.0', id, result: { content: 'no' } }),
+  'no-answer': () => stream([]),
+  long: ({ id, args }) =>
+    stream([
+      event({
+        id,
+        result: { content: [{ type: 'text', text: 'x'.repeat(Number(args['length'])) }] },
+      }),
+    ]),
+  'endless-event': () =>
+    stream(
+      (function* () {
+        yield 'data: ';
+        for (let part = 0; part < 100; part += 1) yield 'x'.repeat(MIB);
+      })(),
+    ),
+  'endless-body': () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(MIB).fill(0x20)),
+      }),
+      { headers: JSON_TYPE },
+    ),
+  flood: () =>
+    stream(
+      (function* () {
+        for (;;)
+          yield event({ method: 'notifications/message', params: { data: 'x'.repeat(10_000) } });
+      })(),
+    ),
+  requests: ({ id }) =>
+    stream([
+      event({ id: 'a', method: 'sampling/createMessage', params: {} }),
+      event({ id, result: RESULT }),
+    ]),
+  'many-requests': ({ id }) =>
+    stream([
+      ...Array.from({ length: 200 }, (_, index) =>
+        event({ id: `r${index}`, method: 'roots/list' }),
+      ),
+      event({ id, result: RESULT }),
+    ]),
+  'endless-progress': ({ token, signal }) =>
+    stream(
+      (async function* () {
+        for (let count = 0; !signal.aborted; count += 1) {
+          yield progress(token, count);
+          await pause(20);
+        }
+      })(),
+    ),
+  'foreign-progress': ({ token, signal }) =>
+    stream(
+      (async function* () {
+        for (let count = 0; !signal.aborted; count += 1) {
+          yield progress(`${token}-other`, count);
+          await pause(20);
+        }
+      })(),
+    ),
+  'input-required': ({ id }) =>
+    Response.json({
+      jsonrpc: '2.0',
+      id,
+      result: { resultType: 'input_required', inputRequests: {} },
+    }),
+  exact: ({ id }) =>
+    new Response(
+      `{"id":${id}, "jsonrpc":"2.0","result": {"content":[],"structuredContent":{"id": 12345678901234567890, "price":1.10}}}`,
+      { headers: JSON_TYPE },
+    ),
+  slow: async ({ signal }) => {
+    await pause(60_000, undefined, { signal }).catch(() => {});
+    return new Response(null, { status: 500 });
+  },
+  ...Object.fromEntries(
+    [401, 403, 404, 429, 500, 503].map((status) => [
+      `status-${status}`,
+      () => new Response('from a proxy', { status }),
+    ]),
+  ),
+};
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** The answers of the revision 2025-11-25, without sessions. */
+async function answer(request: Request): Promise<Response> {
+  if (request.method !== 'POST') return new Response(null, { status: 405 });
+  const { id, method, params } = JSON.parse(await request.text());
+  if (id === undefined || method === undefined) return new Response(null, { status: 202 });
+  if (method === 'initialize') {
+    return Response.json({
+      jsonrpc: '2.0',
+      id,
+      result: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        serverInfo: { name: 'hostile', version: '1' },
+      },
+    });
+  }
+  const tool = TOOLS[params?.name ?? ''];
+  if (method !== 'tools/call' || tool === undefined) {
+    return Response.json({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'no' } });
+  }
+  const { name, arguments: args = {}, _meta: { progressToken: token = null } = {} } = params;
+  return tool({ id, name, args, token, signal: request.signal });
+}
+
+describe('a hostile MCP server', () => {
+  let server: TestServer | undefined;
+  let host: RunningHost | undefined;
+
+  before(async () => {
+    server = await serveFetch(answer);
+    host = await startHost({
+      files: {
+        'tools.yaml': {
+          apiVersion: 'modgate/v1',
+          module: 'tools',
+          provider: { kind: 'mcp', config: { url: server.url } },
+          limits: { timeout_ms: 2_000, response_bytes: MIB },
+          breaker: { failures: 1000 },
+          manifest: {
+            inline: {
+              protocol: 'modgate.manifest.v1',
+              module_id: 'tools',
+              capabilities: ['tools.use'],
+              http_routes: Object.keys(TOOLS).map((name) => ({
+                method: 'POST',
+                path: `/tools/${name}`,
+                capability: 'tools.use',
+              })),
+            },
+          },
+        },
+      },
+    });
+  });
+  after(() => Promise.all([host?.stop(), server?.stop()]));
+  afterEach('the server still answers others', async () => {
+    expect((await call('well')).status).to.equal(200);
+  });
+
+  const call = async (name: string, body: object = {}, signal?: AbortSignal) => {
+    const response = await fetch(`${started(host).url}/modules/tools/http/tools/${name}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer dev-service:test:tools.use', ...JSON_TYPE },
+      body: JSON.stringify(body),
+      ...(signal !== undefined && { signal }),
+    });
+    const text = await response.text();
+    const { errors = [], detail } = JSON.parse(text);
+    const failure = errors.find(({ field }: { field: string }) => field === 'failure')?.reason;
+    return { status: response.status, text, failure, detail };
+  };
+
+  for (const name of [
+    ...['other-id', 'text-id', 'other-id-stream', 'no-result', 'no-json', 'wrong-type'],
+    ...['wrong-result', 'no-answer', 'many-requests', 'flood', 'input-required'],
+    ...['status-404', 'status-500'],
+  ]) {
+    it(`fails the call alone: ${name}`, async () => {
+      expect(await call(name)).to.include({ status: 502, failure: 'protocol' });
+    });
+  }
+
+  for (const [status, failure] of Object.entries({
+    401: 'refused',
+    403: 'refused',
+    429: 'unavailable',
+    503: 'unavailable',
+  })) {
+    it(`takes a status of ${status} for ${failure}`, async () => {
+      expect(await call(`status-${status}`)).to.include({ status: 502, failure });
+    });
+  }
+
+  it('ends responses of 100 MiB at the limit', async () => {
+    for (const name of ['endless-event', 'endless-body']) {
+      const { status, failure, detail } = await call(name);
+      expect([status, failure]).to.deep.equal([502, 'protocol']);
+      expect(detail).to.include('longer than 1048576 bytes');
+    }
+    expect(await call('long', { length: 2 * MIB })).to.include({ failure: 'protocol' });
+    expect((await call('long', { length: MIB / 2 })).status).to.equal(200);
+  });
+
+  it('answers requests of the server with an error, and goes on', async () => {
+    expect((await call('requests')).status).to.equal(200);
+    const answered = await waitUntil(
+      'the server got an answer',
+      () => server?.requests.some(({ text }) => text.includes('"id":"a"')) === true,
+      PATIENCE_MS,
+    ).then(() => server?.requests.find(({ text }) => text.includes('"id":"a"')));
+    expect(JSON.parse(answered?.text ?? '').error.code).to.equal(-32_601);
+  });
+
+  it('passes the numbers of a result in the digits of the server', async () => {
+    const { text } = await call('exact');
+    expect(text).to.include('{"id": 12345678901234567890, "price":1.10}');
+  });
+
+  it('ends a call at its deadline, whatever progress of others says', async () => {
+    const { status, failure } = await call('foreign-progress');
+    expect([status, failure]).to.deep.equal([502, 'timeout']);
+  });
+
+  it('cancels the request at the server when the caller leaves', async () => {
+    const controller = new AbortController();
+    const left = call('slow', {}, controller.signal).catch(() => 'left');
+    await pause(300);
+    controller.abort();
+    expect(await left).to.equal('left');
+    await waitUntil(
+      'the server is told',
+      () => server?.requests.some(({ text }) => text.includes('notifications/cancelled')) === true,
+      PATIENCE_MS,
+    );
+  });
+});
