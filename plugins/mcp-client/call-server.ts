@@ -1,22 +1,38 @@
 import {
   type HttpRouteOperation,
   type Invocation,
+  isProviderFailure,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { formatError } from '../shared/format-error.js';
 import type { McpOperation } from './config.js';
 import { Exchange } from './exchange.js';
+import { createReading, readContents } from './resources.js';
 import { ServerError } from './session.js';
 import type { OpenSession } from './session-slot.js';
 import type { SessionSlots } from './session-slots.js';
-import { findTool, type PinnedTool, type ToolPins } from './tool-pins.js';
+import { findTool, type ToolPins } from './tool-pins.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' };
 
+const RESOURCES = '/resources/{uri}';
+
+/** Codes of JSON-RPC for an unknown resource. */
+const NOT_FOUND: ReadonlySet<number> = new Set([-32_002, -32_602]);
+
 /** The code of JSON-RPC for wrong arguments, and for an unknown tool. */
 const INVALID_PARAMS = -32_602;
+
+interface Arguments {
+  readonly value: Record<string, unknown>;
+  readonly json: string;
+}
+
+/** What a call does with a session; `null` when the session was lost, so that nothing was done. */
+type Attempt = (open: OpenSession) => Promise<Outcome | null>;
 
 /** @throws ProviderFailure only (as a rejection). */
 export async function callServer(
@@ -25,29 +41,46 @@ export async function callServer(
   invocation: Invocation,
 ): Promise<Outcome> {
   const { operation, context } = invocation;
-  const tool = operation.kind === 'http_route' ? readTool(operation) : null;
-  if (operation.kind !== 'http_route' || tool === null) {
-    const message = 'kind mcp carries POST /tools/{name} only';
+  const attempt =
+    operation.kind === 'http_route' ? await prepare(operation, invocation, pins) : null;
+  if (attempt === null) {
+    const message = 'kind mcp carries POST for tools, and GET /resources/{uri}';
     throw new ProviderFailure('refused', message, { phase: 'connecting' });
   }
-  const input = readArguments(operation.body);
-  if (input === null) return createError(400, 'the arguments of a tool must be an object');
+  if ('status' in attempt) return attempt;
   const signal = invocation.cancellation ?? invocation.signal;
   const slot = slots.find(context);
-  const attempt = () =>
-    slot.use(context, signal, (open) => {
+  const run = () => slot.use(context, signal, attempt);
+  return (await run()) ?? (await run()) ?? Promise.reject(createLost());
+}
+
+/** @returns `null` for another route, and an answer without a call */
+async function prepare(
+  operation: HttpRouteOperation,
+  invocation: Invocation,
+  pins: ToolPins,
+): Promise<Attempt | Outcome | null> {
+  const { method, declaredPath, pathParams, providerPath, options } = operation;
+  if (method === 'POST') {
+    const tool = findTool(providerPath, options as McpOperation);
+    if (tool === null) return null;
+    const input = readArguments(await readBody(operation));
+    if (input === null) return createError(400, 'the arguments of a tool must be an object');
+    return async (open) => {
       pins.assertSame(tool, open.tools);
       return callTool(tool.tool, input, invocation, open);
-    });
-  return (await attempt()) ?? (await attempt()) ?? Promise.reject(createLost());
+    };
+  }
+  const { uri } = pathParams;
+  if (declaredPath !== RESOURCES || uri === undefined) return null;
+  if (method === 'GET') return (open) => readResource(uri, invocation, open);
+  if (method !== 'HEAD') return null;
+  return async (open) => {
+    const outcome = await readResource(uri, invocation, open);
+    return outcome === null ? null : { ...outcome, body: null };
+  };
 }
 
-interface Arguments {
-  readonly value: Record<string, unknown>;
-  readonly json: string;
-}
-
-/** @returns `null` when the session was lost, so that nothing was done */
 async function callTool(
   name: string,
   input: Arguments,
@@ -57,18 +90,57 @@ async function callTool(
   const known = tools.find(name);
   const { headers, context, maxResponseBytes } = invocation;
   const exchange = new Exchange({ argumentsJson: input.json, headers, context, maxResponseBytes });
+  return settle(invocation, exchange, {
+    run: async () => {
+      const params = { name, arguments: input.value };
+      const result = await session.callTool(params, known?.inputSchema, exchange);
+      return { status: 200, headers: JSON_TYPE, body: Buffer.from(result) };
+    },
+    translate: (error) => {
+      if (error.code !== INVALID_PARAMS) return createError(500, error.message);
+      if (known !== undefined) return createError(400, error.message);
+      const message = 'the server has no such tool';
+      throw new ProviderFailure('protocol', message, { phase: 'answered', cause: error });
+    },
+  });
+}
+
+async function readResource(
+  uri: string,
+  invocation: Invocation,
+  { session, resources }: OpenSession,
+): Promise<Outcome | null> {
+  const exchange = createReading(invocation);
+  return settle(invocation, exchange, {
+    run: async () => {
+      if (!(await resources.has(uri))) return createError(404, 'the server lists no such resource');
+      const request = { method: 'resources/read', params: { uri } };
+      return readContents(await session.request(request, exchange));
+    },
+    translate: (error) => createError(NOT_FOUND.has(error.code) ? 404 : 500, error.message),
+  });
+}
+
+interface Call {
+  readonly run: () => Promise<Outcome>;
+  /** Of an error with which the server answered. */
+  readonly translate: (error: ServerError) => Outcome;
+}
+
+async function settle(
+  invocation: Invocation,
+  exchange: Exchange,
+  { run, translate }: Call,
+): Promise<Outcome | null> {
   const release = followSignal(invocation, exchange);
   try {
-    const params = { name, arguments: input.value };
-    const result = await session.callTool(params, known?.inputSchema, exchange);
-    return { status: 200, headers: JSON_TYPE, body: Buffer.from(result) };
+    return await run();
   } catch (error) {
     if (exchange.isSessionLost) return null;
-    if (!(error instanceof ServerError)) throw error;
-    if (error.code !== INVALID_PARAMS) return createError(500, error.message);
-    if (known !== undefined) return createError(400, error.message);
-    const message = 'the server has no such tool';
-    throw new ProviderFailure('protocol', message, { phase: 'answered', cause: error });
+    if (error instanceof ServerError) return translate(error);
+    if (isProviderFailure(error)) throw error;
+    const options = { phase: 'answered', cause: error } as const;
+    throw new ProviderFailure('protocol', formatError(error), options);
   } finally {
     release();
   }
@@ -88,9 +160,12 @@ function followSignal({ cancellation, signal }: Invocation, exchange: Exchange):
   return () => source.removeEventListener('abort', listener);
 }
 
-function readTool({ method, providerPath, options }: HttpRouteOperation): PinnedTool | null {
-  if (method !== 'POST') return null;
-  return findTool(providerPath, options as McpOperation);
+/** A long body arrives while it is checked. */
+async function readBody({ body, bodyStream }: HttpRouteOperation): Promise<Uint8Array | null> {
+  if (bodyStream === undefined) return body;
+  const parts: Uint8Array[] = [];
+  for await (const part of bodyStream) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 /** @returns `null` for anything but an object */

@@ -249,7 +249,7 @@ async function nextPart(
 
 function formatEvent(data: string, id: string | undefined): string {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
-  return `${id === undefined ? '' : `id: ${id}\n`}${data === '' ? '' : lines.join('')}\n`;
+  return `${id === undefined ? '' : `id: ${id}\n`}${lines.join('')}\n`;
 }
 
 async function* listParts(body: Outcome['body']): BodyStream {

@@ -23,6 +23,7 @@ import { callServer } from './call-server.js';
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpConfig, mcpOperation } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
 import { createFetch, speaksOlderTransport } from './http-transport.js';
+import { Resources } from './resources.js';
 import { Session } from './session.js';
 import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';
 import { SessionSlots } from './session-slots.js';
@@ -49,7 +50,7 @@ export const mcpAdapter = defineAdapter({
   kind: 'mcp',
   config: mcpConfig,
   operation: mcpOperation,
-  supports: { perProcess: true },
+  supports: { perProcess: true, streams: true },
   describeConfig: (config) => {
     const { command, cwd, auth, url } = config;
     if (command !== undefined) return { hostUses: listHostUses({ command, cwd }) };
@@ -214,5 +215,5 @@ async function openSession(options: OpenOptions): Promise<OpenSession> {
   const session = new Session(client, endSession, readContext);
   tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
   await tools.refresh();
-  return { session, tools };
+  return { session, tools, resources: new Resources(session) };
 }

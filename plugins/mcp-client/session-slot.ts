@@ -8,6 +8,7 @@ import {
 import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { describeConnectError } from './connect.js';
+import type { Resources } from './resources.js';
 import type { Session } from './session.js';
 import type { ToolWatch } from './tool-watch.js';
 
@@ -15,6 +16,7 @@ import type { ToolWatch } from './tool-watch.js';
 export interface OpenSession {
   readonly session: Session;
   readonly tools: ToolWatch;
+  readonly resources: Resources;
 }
 
 /** A command that can never start: the descriptor is rejected. */

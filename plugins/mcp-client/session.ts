@@ -50,8 +50,9 @@ export class Session {
     return this.#client.getNegotiatedProtocolVersion() ?? '';
   }
 
-  get hasTools(): boolean {
-    return this.#client.getServerCapabilities()?.tools !== undefined;
+  /** Whether the server has a feature of the protocol. */
+  offers(feature: 'tools' | 'resources' | 'prompts'): boolean {
+    return this.#client.getServerCapabilities()?.[feature] !== undefined;
   }
 
   /** An exchange for a request of the host itself. */
@@ -87,7 +88,8 @@ export class Session {
     const toolDefinition = { name: params.name, inputSchema: inputSchema ?? { type: 'object' } };
     return this.#exchange(exchange, () =>
       this.#client.callTool(params, {
-        ...this.#options(exchange),
+        ...createOptions(exchange),
+        onprogress: () => exchange.options.onProgress?.(),
         toolDefinition: toolDefinition as never,
       }),
     );
@@ -95,20 +97,12 @@ export class Session {
 
   /** Sends any other request, like `callTool`. */
   request(
-    request: {
-      readonly method: 'tools/list' | 'resources/read';
-      readonly params: Record<string, unknown>;
-    },
+    request: { readonly method: string; readonly params: Record<string, unknown> },
     exchange: Exchange,
   ): Promise<string> {
     return this.#exchange(exchange, () =>
-      this.#client.request(request, ANY_RESULT, this.#options(exchange)),
+      this.#client.request(request, ANY_RESULT, createOptions(exchange)),
     );
-  }
-
-  #options(exchange: Exchange) {
-    const { signal } = exchange;
-    return { signal, timeout: NO_TIMEOUT_MS, onprogress: () => exchange.options.onProgress?.() };
   }
 
   async #exchange(exchange: Exchange, send: () => Promise<unknown>): Promise<string> {
@@ -122,6 +116,10 @@ export class Session {
     if (result !== null) return result;
     throw new ProviderFailure('protocol', 'the server sent no result', { phase: 'answered' });
   }
+}
+
+function createOptions({ signal }: Exchange) {
+  return { signal, timeout: NO_TIMEOUT_MS };
 }
 
 function translateError(error: unknown, exchange: Exchange): Error {

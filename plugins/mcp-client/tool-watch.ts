@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Log } from '../../core/contract/index.js';
 import { formatError } from '../shared/format-error.js';
-import { readMember } from './exchange.js';
-import { type Session, withinTime } from './session.js';
+import { listPages } from './list-pages.js';
+import type { Session } from './session.js';
 
-const MAX_TOOLS = 10_000;
 const MAX_ABSENCES = 1_000;
-const MAX_PAGES = 200;
-const MAX_LIST_BYTES = 16 * 1_048_576;
-const LIST_TIMEOUT_MS = 30_000;
 
 const INTERVAL_MS = 60_000;
 /** The least pause between lists of a server that announces changes; it doubles while nothing differs. */
@@ -36,49 +32,11 @@ export function digestTool(tool: ListedTool): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/**
- * Lists all tools of a server.
- * @throws Error for a list that repeats a cursor or a name, or is too long; ServerError, ProviderFailure.
- */
+/** Lists all tools of a server, like `listPages`. */
 export async function listTools(session: Session): Promise<readonly ListedTool[]> {
-  if (!session.hasTools) return [];
-  const tools = new Map<string, ListedTool>();
-  const cursors = new Set<string>();
-  let cursor: string | undefined;
-  let bytes = 0;
-  do {
-    const exchange = session.createExchange();
-    const params = cursor === undefined ? {} : { cursor };
-    const text = await withinTime(exchange, LIST_TIMEOUT_MS, () =>
-      session.request({ method: 'tools/list', params }, exchange),
-    );
-    bytes += text.length;
-    const page: unknown = JSON.parse(text);
-    for (const tool of readTools(page)) {
-      if (tools.has(tool.name)) throw new Error('the list of tools repeats a name');
-      tools.set(tool.name, tool);
-    }
-    cursor = readCursor(page);
-    if (cursor !== undefined && cursors.has(cursor)) {
-      throw new Error('the list of tools repeats a cursor');
-    }
-    if (cursor !== undefined) cursors.add(cursor);
-    if (tools.size > MAX_TOOLS || cursors.size >= MAX_PAGES || bytes >= MAX_LIST_BYTES) {
-      throw new Error('the list of tools is too long');
-    }
-  } while (cursor !== undefined);
-  return [...tools.values()];
-}
-
-function readTools(page: unknown): readonly ListedTool[] {
-  const tools = readMember(page, 'tools');
-  if (!Array.isArray(tools)) throw new Error('the list of tools is not a list');
-  return tools.filter((tool) => typeof readMember(tool, 'name') === 'string');
-}
-
-function readCursor(page: unknown): string | undefined {
-  const cursor = readMember(page, 'nextCursor');
-  return typeof cursor === 'string' ? cursor : undefined;
+  if (!session.offers('tools')) return [];
+  const tools = await listPages(session, 'tools/list');
+  return [...tools].map(([name, tool]) => ({ ...tool, name }));
 }
 
 interface KnownTool {

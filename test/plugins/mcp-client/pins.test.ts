@@ -141,7 +141,7 @@ describe('tools that are pinned by a manifest', () => {
     await change([SEARCH, OTHER, { ...OTHER, title: 'again' }]);
     await waitUntil(
       'the list is rejected',
-      () => host?.output().includes('the list of tools repeats a name') === true,
+      () => host?.output().includes('the list of tools repeats an entry') === true,
       PATIENCE_MS,
     );
     expect(await call('strict')).to.equal(200);

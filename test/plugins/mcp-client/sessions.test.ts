@@ -70,6 +70,8 @@ async function run<Server extends TestServer>(
   }
 }
 
+const answerWith = (id: unknown, result: object) => Response.json({ jsonrpc: '2.0', id, result });
+
 const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
 
 /** The first request of each session. */
@@ -181,6 +183,40 @@ describe('sessions with an MCP server', () => {
       expect(countHandshakes(server)).to.equal(2);
     });
   });
+
+  for (const { breaks, status } of [
+    { breaks: 3, status: 200 },
+    { breaks: 4, status: 502 },
+  ]) {
+    it(`answers ${status} for an event stream that breaks ${breaks} times`, async () => {
+      let opened = 0;
+      let called: unknown;
+      const server = await serveFetch(async (request) => {
+        const { id, method } = request.method === 'POST' ? JSON.parse(await request.text()) : {};
+        const isResumed = request.headers.get('last-event-id') !== null;
+        if (method === 'initialize') {
+          return answerWith(id, {
+            protocolVersion: '2025-11-25',
+            capabilities: {},
+            serverInfo: { name: 'shaky', version: '1' },
+          });
+        }
+        if (method === 'tools/call') called = id;
+        else if (!isResumed) return new Response(null, { status: id === undefined ? 202 : 400 });
+        opened += 1;
+        const result = { content: [{ type: 'text', text: 'late' }] };
+        const data = opened > breaks ? JSON.stringify({ jsonrpc: '2.0', id: called, result }) : '';
+        return new Response(`id: ${opened}\ndata: ${data}\n\n`, {
+          headers: { 'content-type': 'text/event-stream' },
+        });
+      });
+      await run(server, async ({ host }) => {
+        expect(await call(host)).to.include({ status });
+        const resumed = server.requests.flatMap(({ headers }) => headers['last-event-id'] ?? []);
+        expect(resumed).to.deep.equal(['1', '2', '3']);
+      });
+    });
+  }
 
   it('ends the session at the server with the module', async () => {
     await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {

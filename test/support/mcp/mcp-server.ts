@@ -37,6 +37,8 @@ type Answer = (request: Request) => Promise<Response>;
 export interface ServerOptions {
   /** Default `stateless`: the official handler of the newest revision, which also serves older ones. */
   readonly mode?: 'stateless' | 'sessions';
+  /** Resources by URI. Default: none, and no capability for them. */
+  readonly resources?: Readonly<Record<string, object>>;
   /** The revisions that it speaks, the newest first. */
   readonly revisions?: string[];
 }
@@ -44,13 +46,16 @@ export interface ServerOptions {
 /** Starts a server of the official library. Its tools are read for each list and call. */
 export async function startMcpServer(
   tools: () => readonly TestTool[],
-  { mode = 'stateless', revisions }: ServerOptions = {},
+  { mode = 'stateless', revisions, resources }: ServerOptions = {},
 ): Promise<TestServer & { forgetSessions(): void; announceTools(): void }> {
   const create = () => {
     const server = new Server(
       { name: 'test', version: '1' },
       {
-        capabilities: { tools: { listChanged: true } },
+        capabilities: {
+          tools: { listChanged: true },
+          ...(resources && { resources: {} }),
+        },
         ...(revisions && { supportedProtocolVersions: revisions }),
       },
     );
@@ -65,6 +70,7 @@ export async function startMcpServer(
       if (tool?.call === undefined) return { content: [], isError: true };
       return (await tool.call(params.arguments ?? {}, context)) as never;
     });
+    if (resources !== undefined) serveResources(server, resources);
     return server;
   };
   const sessions = new Map<
@@ -98,6 +104,15 @@ export async function startMcpServer(
       for (const { server } of sessions.values()) void server.sendToolListChanged();
     },
   };
+}
+
+function serveResources(server: Server, resources: Readonly<Record<string, object>>): void {
+  server.setRequestHandler('resources/list', () => ({
+    resources: Object.keys(resources).map((uri) => ({ uri, name: uri })),
+  }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => ({
+    contents: [{ uri, ...resources[uri] }] as never,
+  }));
 }
 
 /** Serves a handler of the fetch standard at `/mcp`. */

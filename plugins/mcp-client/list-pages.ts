@@ -1,0 +1,77 @@
+import { readMember } from './exchange.js';
+import { type Session, withinTime } from './session.js';
+
+const MAX_ENTRIES = 10_000;
+const MAX_PAGES = 200;
+const MAX_LIST_BYTES = 16 * 1_048_576;
+const LIST_TIMEOUT_MS = 30_000;
+
+/** The lists of a server: the member of a page, and the one that identifies an entry. */
+const LISTS = {
+  'tools/list': { member: 'tools', key: 'name', title: 'tools' },
+  'resources/list': { member: 'resources', key: 'uri', title: 'resources' },
+  'resources/templates/list': {
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    title: 'templates of resources',
+  },
+  'prompts/list': { member: 'prompts', key: 'name', title: 'prompts' },
+} as const;
+
+export type ListMethod = keyof typeof LISTS;
+
+/** An entry of a list, of which only the member that identifies it is known. */
+export type ListedEntry = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads all pages of a list.
+ * @returns the entries by their name or URI
+ * @throws Error for a list that repeats a cursor or an entry, or is too long; ServerError, ProviderFailure.
+ */
+export async function listPages(
+  session: Session,
+  method: ListMethod,
+): Promise<ReadonlyMap<string, ListedEntry>> {
+  const { title } = LISTS[method];
+  const entries = new Map<string, ListedEntry>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let bytes = 0;
+  do {
+    const exchange = session.createExchange();
+    const params = cursor === undefined ? {} : { cursor };
+    const text = await withinTime(exchange, LIST_TIMEOUT_MS, () =>
+      session.request({ method, params }, exchange),
+    );
+    bytes += text.length;
+    const page: unknown = JSON.parse(text);
+    for (const [id, entry] of readEntries(page, method)) {
+      if (entries.has(id)) throw new Error(`the list of ${title} repeats an entry`);
+      entries.set(id, entry);
+    }
+    cursor = readCursor(page);
+    if (cursor !== undefined && cursors.has(cursor)) {
+      throw new Error(`the list of ${title} repeats a cursor`);
+    }
+    if (cursor !== undefined) cursors.add(cursor);
+    if (entries.size > MAX_ENTRIES || cursors.size >= MAX_PAGES || bytes >= MAX_LIST_BYTES) {
+      throw new Error(`the list of ${title} is too long`);
+    }
+  } while (cursor !== undefined);
+  return entries;
+}
+
+function readEntries(page: unknown, method: ListMethod): readonly [string, ListedEntry][] {
+  const { member, key, title } = LISTS[method];
+  const entries = readMember(page, member);
+  if (!Array.isArray(entries)) throw new Error(`the list of ${title} is not a list`);
+  return entries.flatMap((entry) => {
+    const id = readMember(entry, key);
+    return typeof id === 'string' ? [[id, entry as ListedEntry] as [string, ListedEntry]] : [];
+  });
+}
+
+function readCursor(page: unknown): string | undefined {
+  const cursor = readMember(page, 'nextCursor');
+  return typeof cursor === 'string' ? cursor : undefined;
+}
