@@ -107,6 +107,8 @@ function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number)
     endpoints: () => [{ id, weight: 1 }],
     balancing: () => readBalancing({}),
 
+    facts: () => link.facts(),
+
     useRoutes: (routes) => types.useRoutes(routes),
 
     manifest: async () => {

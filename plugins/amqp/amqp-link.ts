@@ -3,6 +3,7 @@ import {
   type Cancellation,
   type Log,
   type Outcome,
+  type ProviderFact,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
@@ -93,6 +94,19 @@ export class AmqpLink {
     this.#report(CLOSED);
     await this.#connection?.shutDown();
     await this.#stopped;
+  }
+
+  facts(): ProviderFact[] {
+    const name = 'broker';
+    if (this.#session === null) {
+      return [{ name, value: this.#error.description, problem: this.#error !== NOT_CONNECTED }];
+    }
+    if (this.#blocked !== null) {
+      return [{ name, value: `does not accept messages: ${this.#blocked}`, problem: true }];
+    }
+    const broker = { name, value: `connected to ${this.#broker}` };
+    if (this.#watch?.hasNoConsumer !== true) return [broker];
+    return [broker, { name: 'queue', value: 'has no consumer', problem: true }];
   }
 
   /** @throws ProviderFailure unless messages can be sent. */

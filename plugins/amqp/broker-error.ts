@@ -48,15 +48,16 @@ export class BrokerError extends Error {
   /** The failure of a call that was not sent, or whose message the broker did not accept. */
   toFailure(phase: FailurePhase): ProviderFailure {
     const failure = this.code === PRECONDITION_FAILED ? 'refused' : this.failure;
-    return new ProviderFailure(failure, this.#describe(), { phase });
+    return new ProviderFailure(failure, this.description, { phase });
   }
 
   /** The failure of a call that the broker may have queued. */
   toLoss(): ProviderFailure {
-    return new ProviderFailure('unavailable', this.#describe());
+    return new ProviderFailure('unavailable', this.description);
   }
 
-  #describe(): string {
+  /** In one line, for operators. */
+  get description(): string {
     return this.scope === 'channel'
       ? `no channel: ${this.message}`
       : `no connection: ${this.message}`;

@@ -15,6 +15,8 @@ export interface OpenedProvider {
   readonly log: readonly { readonly level: string; readonly message: string }[];
   /** The same with the fields of each line. */
   readonly entries: readonly LogEntry[];
+  /** What the adapter has counted with its counter of that name. */
+  counted(name: string): number;
   /** Runs what the adapter has deferred, last in, first out. */
   close(): Promise<void>;
 }
@@ -45,6 +47,7 @@ export async function openAdapter<Config>(
   const undone: (() => void | Promise<void>)[] = [];
   const controller = new AbortController();
   const entries: LogEntry[] = [];
+  const counts = new Map<string, number>();
   const context: OpenContext = {
     module: 'crm',
     scope: { signal: controller.signal, defer: (undo) => void undone.unshift(undo) },
@@ -52,7 +55,9 @@ export async function openAdapter<Config>(
     secret: (reference) => new Secret(need(options.secrets, reference)),
     file: (reference) => Buffer.from(need(options.files, reference)),
     path: (reference) => options.paths?.[reference] ?? reference,
-    counter: () => ({ add: () => {} }),
+    counter: (name) => ({
+      add: (count = 1) => void counts.set(name, (counts.get(name) ?? 0) + count),
+    }),
     follow: () => Promise.reject(new Error('the test follows no document')),
     ...(options.stateDir !== undefined && { stateDir: options.stateDir }),
   };
@@ -60,6 +65,7 @@ export async function openAdapter<Config>(
   return {
     provider,
     entries,
+    counted: (name) => counts.get(name) ?? 0,
     get log() {
       return entries.map(({ level, message }) => ({ level, message }));
     },

@@ -15,6 +15,7 @@ interface RabbitPorts {
 export function startRabbitServer(
   parent: string,
   { amqp, distribution, management }: RabbitPorts,
+  others: readonly string[] = [],
 ): ChildProcess {
   const folder = join(parent, 'rabbitmq');
   mkdirSync(folder);
@@ -22,6 +23,7 @@ export function startRabbitServer(
     `listeners.tcp.1 = 127.0.0.1:${amqp}`,
     'management.tcp.ip = 127.0.0.1',
     `management.tcp.port = ${management}`,
+    ...others,
   ];
   writeFileSync(join(folder, 'rabbitmq.conf'), `${settings.join('\n')}\n`);
   writeFileSync(join(folder, 'plugins'), '[rabbitmq_management].\n');

@@ -1,0 +1,473 @@
+import { randomUUID } from 'node:crypto';
+import { type ConsumeMessage, connect } from 'amqplib';
+import { expect } from 'chai';
+import type { Invocation, ProviderOperation } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
+import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { needRabbit, RABBITMQ_PORT, RABBITMQ_URL } from './amqp-server.js';
+import {
+  type AmqpAnswer,
+  type AmqpService,
+  headersOf,
+  respond,
+  startService,
+} from './amqp-service.js';
+
+const PATIENCE_MS = 15_000;
+const LATE_ANSWERS = 'late_answers_total';
+const BODY = '{"id": 12345678901234567890}';
+
+describe('amqp adapter', () => {
+  let queue: string;
+  const opened: OpenedProvider[] = [];
+  const services: AmqpService[] = [];
+  const proxies: FaultProxy[] = [];
+
+  before(async function () {
+    await needRabbit(this);
+  });
+
+  beforeEach(() => {
+    queue = `modgate-test.${randomUUID()}`;
+  });
+
+  afterEach(async () => {
+    for (const openedProvider of opened.splice(0)) await openedProvider.close();
+    for (const service of services.splice(0)) await service.stop();
+    for (const proxy of proxies.splice(0)) await proxy.stop();
+  });
+
+  const isConnected = ({ log }: OpenedProvider) =>
+    log.some(({ message }) => message === 'connected to RabbitMQ');
+
+  const open = async (config: object = {}) => {
+    const running = await openAdapter(amqpAdapter, { url: RABBITMQ_URL, queue, ...config });
+    opened.push(running);
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    return running;
+  };
+
+  const serve = async (handle: (message: ConsumeMessage) => AmqpAnswer | null) => {
+    const service = await startService(RABBITMQ_URL, queue, handle);
+    services.push(service);
+    return service;
+  };
+
+  const invoke = (
+    { provider }: OpenedProvider,
+    operation: Parameters<typeof createInvocation>[0] = {},
+    others: Partial<Omit<Invocation, 'operation'>> = {},
+  ) => provider.invoke(createInvocation(operation, others));
+
+  describe('requests', () => {
+    it('are messages with the headers of kind nats, and answers have what was sent', async () => {
+      const service = await serve(() => ({
+        status: 201,
+        contentType: 'application/json',
+        headers: { 'X-A': '1' },
+        body: '{"n":1.10}',
+      }));
+      const provider = await open();
+      const operation = {
+        method: 'POST',
+        declaredPath: '/contacts/{id}',
+        target: '/contacts/a%20b?x=%2F&y',
+        body: Buffer.from(BODY),
+      } as const;
+      const headers = {
+        'content-type': 'application/json',
+        'modgate-deadline-ms': '5000',
+        'modgate-call-id': 'call_7',
+      };
+      const before = Date.now();
+      const outcome = await invoke(provider, operation, { id: 'call_7', headers });
+      expect({ ...outcome, body: textOf(outcome) }).to.deep.equal({
+        status: 201,
+        headers: { 'content-type': 'application/json', 'x-a': '1' },
+        body: '{"n":1.10}',
+      });
+      const [message] = service.received;
+      if (message === undefined) throw new Error('the service got no message');
+      const { 'modgate-sent-at': sentAt, ...others } = headersOf(message);
+      expect(others).to.deep.equal({
+        ...headers,
+        'modgate-method': 'POST',
+        'modgate-declared-path': '/contacts/{id}',
+        'modgate-path': '/contacts/a%20b',
+        'modgate-query': 'x=%2F&y',
+      });
+      expect(Number(sentAt)).to.be.within(before, Date.now());
+      expect(message.content.toString()).to.equal(BODY);
+      const { properties } = message;
+      expect(properties.messageId).to.equal('call_7');
+      expect(properties.expiration).to.equal('5000');
+      expect(properties.correlationId).to.match(/^[0-9a-f]{32}$/);
+      expect(properties.replyTo).to.match(/^amq\.rabbitmq\.reply-to\./);
+      expect(properties.deliveryMode ?? 1).to.equal(1);
+    });
+
+    it('distinguish an empty query from none', async () => {
+      const service = await serve(() => ({}));
+      const provider = await open();
+      for (const target of ['/a', '/a?']) await invoke(provider, { target });
+      const queries = service.received.map((message) => headersOf(message)['modgate-query']);
+      expect(queries).to.deep.equal([undefined, '']);
+    });
+
+    it('go to an exchange with a routing key', async () => {
+      const exchange = `${queue}.exchange`;
+      const service = await serve(() => ({ body: '1' }));
+      await service.channel.assertExchange(exchange, 'direct', {
+        durable: false,
+        autoDelete: true,
+      });
+      await service.channel.bindQueue(queue, exchange, 'calls');
+      const provider = await open({ queue: undefined, exchange, routing_key: 'calls' });
+      expect(textOf(await invoke(provider))).to.equal('1');
+      expect(service.received[0]?.fields).to.include({ exchange, routingKey: 'calls' });
+    });
+
+    it('spread over the consumers of the queue', async () => {
+      const [first, other] = [await serve(() => ({})), await serve(() => ({}))];
+      const provider = await open();
+      await Promise.all(Array.from({ length: 20 }, () => invoke(provider)));
+      expect(first.received).to.have.length(10);
+      expect(other.received).to.have.length(10);
+    });
+
+    const OPERATIONS: readonly ProviderOperation[] = [
+      { kind: 'admin_list', entity: 'notes', path: null, limit: 5, cursor: null },
+      { kind: 'configure', path: null, revision: 3, values: {} },
+    ];
+    for (const operation of OPERATIONS) {
+      it(`do not carry ${operation.kind}`, async () => {
+        expect((await failureOf(invoke(await open(), operation))).failure).to.equal('refused');
+      });
+    }
+  });
+
+  describe('what cannot be sent is refused, and the next call is not affected:', () => {
+    const TOO_LONG: readonly [title: string, operation: object, headers: Record<string, string>][] =
+      [
+        ['a body over max_message_bytes', { method: 'POST', body: Buffer.alloc(1_001) }, {}],
+        ['headers over the negotiated frame', {}, { 'x-long': 'x'.repeat(131_072) }],
+        ['a content type over 255 bytes', {}, { 'content-type': `a/${'b'.repeat(254)}` }],
+      ];
+    for (const [title, operation, headers] of TOO_LONG) {
+      it(title, async () => {
+        const service = await serve(() => ({ body: '1' }));
+        const provider = await open({ max_message_bytes: 1_000 });
+        const { failure, phase } = await failureOf(invoke(provider, operation, { headers }));
+        expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+        const body = Buffer.alloc(1_000);
+        expect(textOf(await invoke(provider, { method: 'POST', body }))).to.equal('1');
+        expect(service.received).to.have.length(1);
+      });
+    }
+
+    it('a body in parts over max_message_bytes', async () => {
+      const service = await serve(() => ({ body: '1' }));
+      const provider = await open({ max_message_bytes: 1_000 });
+      async function* bodyStream() {
+        yield Buffer.alloc(600);
+        yield Buffer.alloc(600);
+      }
+      const operation = { method: 'POST', body: null, bodyStream: bodyStream() } as const;
+      expect((await failureOf(invoke(provider, operation))).failure).to.equal('refused');
+      await invoke(provider);
+      expect(service.received).to.have.length(1);
+    });
+  });
+
+  describe('statuses', () => {
+    const GOOD: readonly [title: string, status: unknown, expected: number][] = [
+      ['none', undefined, 200],
+      ['text', '404', 404],
+      ['bytes', Buffer.from('503'), 503],
+      ['an integer', 599, 599],
+    ];
+    for (const [title, status, expected] of GOOD) {
+      it(`may be ${title}`, async () => {
+        await serve(() => ({ status }));
+        expect((await invoke(await open())).status).to.equal(expected);
+      });
+    }
+
+    const BAD: readonly unknown[] = ['', ' 200', '200 ', '199', '600', '2e2', '0200', 199, 200.5];
+    for (const status of [...BAD, true, null, ['200'], { a: 1 }, Buffer.from('20')]) {
+      it(`may not be ${JSON.stringify(status)}`, async () => {
+        await serve(() => ({ status }));
+        const { failure, phase } = await failureOf(invoke(await open()));
+        expect({ failure, phase }).to.deep.equal({ failure: 'protocol', phase: 'answered' });
+      });
+    }
+  });
+
+  describe('answers', () => {
+    const ENCODINGS: readonly [sent: string, seen: string | undefined][] = [
+      ['utf-8', undefined],
+      ['UTF8', undefined],
+      ['identity', undefined],
+      ['gzip', 'gzip'],
+    ];
+    for (const [contentEncoding, seen] of ENCODINGS) {
+      it(`have the encoding ${seen ?? 'none'} for ${contentEncoding}`, async () => {
+        await serve(() => ({ contentEncoding, body: '1' }));
+        expect((await invoke(await open())).headers['content-encoding']).to.equal(seen);
+      });
+    }
+
+    it('without a type are JSON, on routes of bytes octets', async () => {
+      await serve(() => ({ body: '1' }));
+      const running = await open();
+      const route = { method: 'GET', path: '/file', capability: 'crm.read' } as const;
+      running.provider.useRoutes?.([{ declared: { ...route, operation: { response: 'bytes' } } }]);
+      const typeOf = async (declaredPath: string) =>
+        (await invoke(running, { declaredPath, target: declaredPath })).headers['content-type'];
+      expect(await typeOf('/file')).to.equal('application/octet-stream');
+      expect(await typeOf('/contacts')).to.equal('application/json');
+    });
+
+    it('have texts, numbers and lists of them as headers, and no tables', async () => {
+      const headers = { 'X-List': ['a', 'b'], 'x-number': 7, 'x-table': { a: 1 }, 'x y': 'b' };
+      await serve(() => ({ headers }));
+      const answer = await invoke(await open());
+      expect({ ...answer.headers }).to.deep.equal({ 'x-list': 'a, b', 'x-number': '7' });
+    });
+
+    it('with a control character in a header are malformed', async () => {
+      await serve(() => ({ headers: { 'x-a': 'b\r\nx-c: d' } }));
+      expect((await failureOf(invoke(await open()))).failure).to.equal('protocol');
+    });
+
+    for (const reply of ['direct', 'queue'] as const) {
+      it(`that are too long do not affect the next one (${reply})`, async () => {
+        const long = Buffer.alloc(8 * 1_048_576);
+        await serve(({ content }) => ({ body: content.length > 0 ? long : '1' }));
+        const provider = await open({ reply });
+        const call = invoke(provider, { method: 'POST', body: Buffer.from('1') });
+        const { failure, phase, status } = await failureOf(call);
+        const expected = { failure: 'protocol', phase: 'answered', status: 200 };
+        expect({ failure, phase, status }).to.deep.equal(expected);
+        expect(textOf(await invoke(provider))).to.equal('1');
+      });
+    }
+  });
+
+  describe('answers that no call waits for are dropped and counted:', () => {
+    const IDS: readonly [title: string, id: string][] = [
+      ['another id', '0'.repeat(32)],
+      ['__proto__', '__proto__'],
+      ['no id', ''],
+      ['the longest id', 'x'.repeat(255)],
+    ];
+    for (const reply of ['direct', 'queue'] as const) {
+      for (const [title, correlationId] of IDS) {
+        it(`${title} (${reply})`, async () => {
+          const service = await serve((message) => {
+            respond(service.channel, message, { correlationId, body: '"spoofed"' });
+            return { body: '"own"' };
+          });
+          const running = await open({ reply });
+          expect(textOf(await invoke(running))).to.equal('"own"');
+          expect(running.counted(LATE_ANSWERS)).to.equal(1);
+        });
+      }
+    }
+
+    it('a second answer', async () => {
+      const service = await serve((message) => {
+        for (const body of ['1', '2']) respond(service.channel, message, { body });
+        return null;
+      });
+      const running = await open();
+      expect(textOf(await invoke(running))).to.equal('1');
+      await eventually(() => running.counted(LATE_ANSWERS) === 1, PATIENCE_MS);
+    });
+
+    it('the answer of a call that timed out', async () => {
+      const held: ConsumeMessage[] = [];
+      const service = await serve((message) => {
+        held.push(message);
+        return null;
+      });
+      const running = await open();
+      const call = invoke(running, {}, { signal: AbortSignal.timeout(300) });
+      expect((await failureOf(call)).failure).to.equal('timeout');
+      for (const message of held) respond(service.channel, message, {});
+      await eventually(() => running.counted(LATE_ANSWERS) === 1, PATIENCE_MS);
+    });
+
+    it('the answer of another call, which gets its own', async () => {
+      const asked: ConsumeMessage[] = [];
+      const service = await serve((message) => {
+        asked.push(message);
+        if (asked.length < 2) return null;
+        const [first, second] = asked as [ConsumeMessage, ConsumeMessage];
+        // An answer goes to the call of its id, whatever else it says.
+        respond(service.channel, second, {
+          correlationId: first.properties.correlationId,
+          body: '1',
+        });
+        respond(service.channel, first, {
+          correlationId: second.properties.correlationId,
+          body: '2',
+        });
+        return null;
+      });
+      const running = await open();
+      const answers = await Promise.all([invoke(running), invoke(running)]);
+      expect(answers.map(textOf)).to.deep.equal(['1', '2']);
+    });
+  });
+
+  describe('what the broker does not accept', () => {
+    const expectNotQueued = async (call: Promise<unknown>, reason: RegExp) => {
+      const { failure, phase, message } = await failureOf(call);
+      expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
+      expect(message).to.match(reason);
+    };
+
+    it('is unavailable at once without a queue', async () => {
+      const provider = await open();
+      await expectNotQueued(invoke(provider), /no queue takes the message: NO_ROUTE/);
+      await serve(() => ({ body: '1' }));
+      expect(textOf(await invoke(provider))).to.equal('1');
+    });
+
+    it('is unavailable at once without an exchange, and the channel is opened again', async () => {
+      const exchange = `${queue}.exchange`;
+      const running = await open({ queue: undefined, exchange });
+      for (let round = 0; round < 3; round += 1) {
+        await expectNotQueued(invoke(running), /no channel: NOT_FOUND - no exchange/);
+      }
+      const service = await serve(() => ({ body: '1' }));
+      await service.channel.assertExchange(exchange, 'fanout', {
+        durable: false,
+        autoDelete: true,
+      });
+      await service.channel.bindQueue(queue, exchange, '');
+      const isBack = () =>
+        invoke(running).then(
+          () => true,
+          () => false,
+        );
+      await waitUntil('the calls succeed', isBack, PATIENCE_MS);
+      expect(
+        running.log.filter(({ message }) => message === 'connected to RabbitMQ'),
+      ).to.have.length(1);
+    });
+
+    it('is unavailable when the broker rejects it', async () => {
+      const connection = await connect(RABBITMQ_URL);
+      const channel = await connection.createChannel();
+      const args = { 'x-max-length': 1, 'x-overflow': 'reject-publish' };
+      await channel.assertQueue(queue, { durable: false, exclusive: false, arguments: args });
+      const provider = await open();
+      const waiting = invoke(provider, {}, { signal: AbortSignal.timeout(2_000) });
+      waiting.catch(() => {});
+      const isQueued = async () => (await channel.checkQueue(queue)).messageCount === 1;
+      await waitUntil('the message is queued', isQueued, PATIENCE_MS);
+      await expectNotQueued(invoke(provider), /the broker rejected the message/);
+      expect((await failureOf(waiting)).failure).to.equal('timeout');
+      await channel.deleteQueue(queue);
+      await connection.close();
+    });
+
+    it('says in the detail of a timeout, and in the facts, that the queue has no consumer', async () => {
+      const service = await serve(() => ({}));
+      const idle = `${queue}.idle`;
+      await service.channel.assertQueue(idle, { durable: false });
+      const running = await open({ queue: idle });
+      const signal = AbortSignal.timeout(500);
+      const { failure, detail } = await failureOf(invoke(running, {}, { signal }));
+      expect(failure).to.equal('timeout');
+      expect(detail).to.contain(`the queue ${idle} has no consumer`);
+      expect(running.provider.facts?.().at(-1)).to.deep.equal({
+        name: 'queue',
+        value: 'has no consumer',
+        problem: true,
+      });
+      await service.channel.deleteQueue(idle);
+    });
+  });
+
+  describe('connections', () => {
+    const openThroughProxy = async (config: object = {}) => {
+      const proxy = await startFaultProxy(RABBITMQ_PORT);
+      proxies.push(proxy);
+      return { proxy, running: await open({ url: `amqp://127.0.0.1:${proxy.port}`, ...config }) };
+    };
+
+    for (const reply of ['direct', 'queue'] as const) {
+      it(`fail calls in flight when they are lost, and are opened again (${reply})`, async () => {
+        const service = await serve(({ content }) => (content.length > 0 ? null : { body: '1' }));
+        const { proxy, running } = await openThroughProxy({ reply });
+        const call = invoke(running, { method: 'POST', body: Buffer.from('1') });
+        call.catch(() => {});
+        await eventually(() => service.received.length === 1, PATIENCE_MS);
+        await proxy.set({ kind: 'refuse' });
+        const { failure, phase } = await failureOf(call);
+        expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'responding' });
+        const next = await failureOf(invoke(running));
+        expect(next.phase).to.equal('connecting');
+        expect(running.provider.facts?.()[0]).to.include({ name: 'broker', problem: true });
+        await proxy.set({ kind: 'none' });
+        const isBack = () =>
+          invoke(running).then(
+            () => true,
+            () => false,
+          );
+        await waitUntil('the calls succeed', isBack, PATIENCE_MS);
+        // Nothing of the calls that failed was sent later.
+        expect(service.received.filter(({ content }) => content.length > 0)).to.have.length(1);
+        expect(running.provider.facts?.()[0]?.value).to.match(/^connected to 127\.0\.0\.1:/);
+      });
+    }
+
+    it('try the brokers of urls in turn', async () => {
+      await serve(() => ({ body: '1' }));
+      const dead = await startFaultProxy(RABBITMQ_PORT);
+      proxies.push(dead);
+      await dead.set({ kind: 'refuse' });
+      const urls = [`amqp://127.0.0.1:${dead.port}`, `amqp://localhost:${RABBITMQ_PORT}`];
+      const running = await open({ url: undefined, urls });
+      expect(textOf(await invoke(running))).to.equal('1');
+    });
+
+    it('do not wait for the broker when they are closed', async () => {
+      const { proxy, running } = await openThroughProxy();
+      await proxy.set({ kind: 'blackhole' });
+      const start = performance.now();
+      await running.close();
+      expect(performance.now() - start).to.be.below(2_000);
+    });
+
+    const REFUSED: readonly [title: string, config: object, text: RegExp][] = [
+      [
+        'a wrong password',
+        { auth: { basic: { username: 'guest', password: 'env:P' } } },
+        /ACCESS_REFUSED - Login was refused/,
+      ],
+      ['an unknown virtual host', { url: `${RABBITMQ_URL}/none` }, /vhost none not found/],
+    ];
+    for (const [title, config, text] of REFUSED) {
+      it(`fail as refused for ${title}, with the text of the broker`, async () => {
+        const secrets = { 'env:P': 'another-password-9f2c' };
+        const settings = { url: RABBITMQ_URL, queue, ...config };
+        const running = await openAdapter(amqpAdapter, settings, { secrets });
+        opened.push(running);
+        const { failure, phase, message } = await failureOf(invoke(running));
+        expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+        expect(message).to.match(text);
+        expect(running.provider.facts?.()[0]?.value).to.match(text);
+        const told = JSON.stringify([running.entries, running.provider.facts?.(), message]);
+        expect(told).not.to.contain(secrets['env:P']);
+      });
+    }
+  });
+});

@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
+
+const PATIENCE_MS = 15_000;
+const MIB = 1_048_576;
+
+const METHOD = 1;
+const HEADER = 2;
+const BODY = 3;
+
+const frame = (type: number, channel: number, ...parts: readonly Buffer[]) => {
+  const payload = Buffer.concat(parts);
+  const head = Buffer.alloc(7);
+  head.writeUInt8(type);
+  head.writeUInt16BE(channel, 1);
+  head.writeUInt32BE(payload.length, 3);
+  return Buffer.concat([head, payload, Buffer.of(0xce)]);
+};
+const ids = (classId: number, methodId: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16BE(classId);
+  bytes.writeUInt16BE(methodId, 2);
+  return bytes;
+};
+const short = (text: string) => Buffer.from([Buffer.byteLength(text), ...Buffer.from(text)]);
+const long = (value: number) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+};
+
+const START = frame(METHOD, 0, ids(10, 10), Buffer.from([0, 9, 0, 0, 0, 0]), Buffer.alloc(8));
+const tune = (frameMax: number, heartbeat = 0) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(frameMax, 2);
+  bytes.writeUInt16BE(heartbeat, 6);
+  return frame(METHOD, 0, ids(10, 30), bytes);
+};
+const OPEN_OK = frame(METHOD, 0, ids(10, 41), Buffer.of(0));
+const CHANNEL_OK = frame(METHOD, 1, ids(20, 11), Buffer.alloc(4));
+const CONFIRM_OK = frame(METHOD, 1, ids(85, 11));
+const CONSUME_OK = frame(METHOD, 1, ids(60, 21), short('tag'));
+const deliver = (tag: number) =>
+  frame(METHOD, 1, ids(60, 60), short('tag'), long(tag), Buffer.of(0), short(''), short('key'));
+const header = (size: number) =>
+  frame(HEADER, 1, Buffer.from([0, 60, 0, 0]), long(size), Buffer.of(0, 0));
+
+/** What a broker that does nothing wrong answers to each request of the adapter before the first call. */
+const GREETING: readonly Buffer[] = [
+  START,
+  Buffer.concat([tune(131_072)]),
+  OPEN_OK,
+  CHANNEL_OK,
+  CONFIRM_OK,
+  CONSUME_OK,
+];
+
+describe('amqp adapter with a hostile broker', () => {
+  const sockets = new Set<Socket>();
+  const opened: OpenedProvider[] = [];
+  const servers: ReturnType<typeof createServer>[] = [];
+
+  afterEach(async () => {
+    for (const running of opened.splice(0)) await running.close();
+    for (const socket of sockets) socket.destroy();
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** A broker that greets with these answers, and then does what `attack` does. */
+  const open = async (greeting: readonly Buffer[], attack: (socket: Socket) => void = () => {}) => {
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => sockets.delete(socket));
+      let step = 0;
+      socket.on('data', (bytes: Buffer) => {
+        // Some requests arrive together.
+        const methods = step === 0 ? 1 : countMethods(bytes);
+        for (let count = 0; count < methods; count += 1) {
+          const answer = greeting[step];
+          step += 1;
+          if (answer !== undefined) socket.write(answer);
+          if (step === greeting.length) attack(socket);
+        }
+      });
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const running = await openAdapter(amqpAdapter, { url: `amqp://127.0.0.1:${port}`, queue: 'q' });
+    opened.push(running);
+    return running;
+  };
+
+  const reasonOf = async (running: OpenedProvider) =>
+    (await failureOf(running.provider.invoke(createInvocation()))).message;
+
+  it('gives up a handshake without an answer after 4 s', async () => {
+    expect(await reasonOf(await open([]))).to.contain('no answer within 4000 ms');
+  });
+
+  const GREETINGS: readonly [title: string, greeting: readonly Buffer[], reason: RegExp][] = [
+    ['that speaks HTTP', [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')], /violates|too long/],
+    [
+      'that announces a frame of 4 GiB',
+      [Buffer.from([1, 0, 0, 255, 255, 255, 255])],
+      /too long|violates/,
+    ],
+    ['that negotiates frames of 9 bytes', [START, tune(9), OPEN_OK], /tiny frames/],
+    [
+      'that closes at once with a text in colors',
+      [
+        frame(
+          METHOD,
+          0,
+          ids(10, 50),
+          Buffer.from([1, 0x93]),
+          short('\u001b[31mno\n'),
+          Buffer.alloc(4),
+        ),
+      ],
+      /no connection: \\u001b\[31mno\\u000a/,
+    ],
+  ];
+  for (const [title, greeting, reason] of GREETINGS) {
+    it(`does not connect to a broker ${title}`, async () => {
+      expect(await reasonOf(await open(greeting))).to.match(reason);
+    });
+  }
+
+  const ATTACKS: readonly [title: string, bytes: Buffer][] = [
+    [
+      'a frame without its end',
+      Buffer.concat([frame(METHOD, 1, ids(60, 60)).subarray(0, -1), Buffer.of(0)]),
+    ],
+    ['a delivery without its parts', frame(METHOD, 1, ids(60, 60), short('tag'))],
+    ['a text that reaches past its frame', frame(METHOD, 1, ids(60, 60), Buffer.of(255))],
+    [
+      'a body that is longer than announced',
+      Buffer.concat([
+        deliver(1),
+        header(MIB),
+        frame(BODY, 1, Buffer.alloc(100_000)),
+        ...Array.from({ length: 10 }, () => frame(BODY, 1, Buffer.alloc(100_000))),
+      ]),
+    ],
+    ['tables in tables', Buffer.concat([deliver(1), nestedHeaders(10_000)])],
+  ];
+  for (const [title, bytes] of ATTACKS) {
+    it(`ends the connection at ${title}`, async () => {
+      const running = await open(GREETING, (socket) => socket.write(bytes));
+      await eventually(
+        () => running.log.some(({ message }) => message === 'no connection to RabbitMQ'),
+        PATIENCE_MS,
+      );
+      const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
+      expect(fields?.['reason']).to.match(/violates AMQP/);
+    });
+  }
+
+  it('does not hold a message that no call may have', async () => {
+    let sent = 0;
+    const running = await open(GREETING, (socket) => {
+      socket.write(Buffer.concat([deliver(1), header(10 ** 12)]));
+      const body = frame(BODY, 1, Buffer.alloc(131_000));
+      const more = () => {
+        while (sent < 200 * MIB) {
+          sent += body.length;
+          if (!socket.write(body)) return void socket.once('drain', more);
+        }
+      };
+      more();
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    await eventually(() => sent >= 200 * MIB, 30_000);
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(60 * MIB);
+    expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
+  });
+
+  it('ignores confirmations and returns of messages that it has not sent', async () => {
+    const ack = frame(METHOD, 1, ids(60, 80), long(2 ** 52), Buffer.of(1));
+    const nack = frame(METHOD, 1, ids(60, 120), long(7), Buffer.of(0));
+    const returned = Buffer.concat([
+      frame(METHOD, 1, ids(60, 50), Buffer.from([1, 56]), short('NO_ROUTE'), short(''), short('q')),
+      header(0),
+    ]);
+    const bytes = Buffer.concat([ack, nack, returned, deliver(1), header(0)]);
+    const running = await open(GREETING, (socket) => socket.write(bytes));
+    await eventually(() => running.counted('late_answers_total') === 1, PATIENCE_MS);
+    expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
+  });
+
+  it('opens the channel again when the consumer of answers is cancelled', async () => {
+    const cancel = frame(METHOD, 1, ids(60, 30), short('tag'), Buffer.of(1));
+    const running = await open(GREETING, (socket) => socket.write(cancel));
+    await eventually(
+      () => running.log.some(({ message }) => message === 'AMQP channel lost'),
+      PATIENCE_MS,
+    );
+    const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
+    expect(fields?.['reason']).to.equal('the consumer of answers was cancelled');
+  });
+});
+
+/** Frames that need an answer: all methods but tune-ok, which comes with open. */
+function countMethods(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + 11 <= bytes.length; at += bytes.readUInt32BE(at + 3) + 8) {
+    const isTuneOk = bytes.readUInt16BE(at + 7) === 10 && bytes.readUInt16BE(at + 9) === 31;
+    if (bytes[at] === METHOD && !isTuneOk) count += 1;
+  }
+  return count;
+}
+
+/** A header of a message whose headers are tables in tables. */
+function nestedHeaders(depth: number): Buffer {
+  let table = Buffer.alloc(4);
+  for (let count = 0; count < depth; count += 1) {
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(table.length + 3);
+    table = Buffer.concat([size, short('a'), Buffer.from('F'), table]);
+  }
+  return frame(HEADER, 1, Buffer.from([0, 60, 0, 0]), long(0), Buffer.from([0x20, 0]), table);
+}

@@ -1,0 +1,122 @@
+import { hostname } from 'node:os';
+import { expect } from 'chai';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
+import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { type AmqpService, startService } from './amqp-service.js';
+import { type OwnBroker, startOwnBroker } from './own-broker.js';
+
+const PATIENCE_MS = 20_000;
+const PASSWORD = 'own-password-71d4';
+const SETTINGS = [
+  'default_user = modgate',
+  `default_pass = ${PASSWORD}`,
+  'frame_max = 8192',
+  'max_message_size = 100000',
+];
+/** More than any disk has, so that the broker accepts no messages. */
+const ALARM = ['disk_free_limit.absolute = 1000000GB'];
+const AUTH = { basic: { username: 'modgate', password: 'env:PASSWORD' } };
+const SECRETS = { 'env:PASSWORD': PASSWORD };
+
+describe('amqp adapter with a broker of its own', function () {
+  this.timeout(90_000);
+  let broker: OwnBroker;
+  let service: AmqpService;
+  let running: OpenedProvider;
+
+  const isConnected = ({ log }: OpenedProvider) =>
+    log.some(({ message }) => message === 'connected to RabbitMQ');
+
+  before(async function () {
+    broker = await startOwnBroker(this, SETTINGS);
+    const url = broker.url.replace('//', `//modgate:${PASSWORD}@`);
+    service = await startService(url, 'calls', ({ content }) => ({ body: `${content.length}` }));
+    const config = { url: broker.url, queue: 'calls', auth: AUTH };
+    running = await openAdapter(amqpAdapter, config, { secrets: SECRETS });
+    await eventually(() => isConnected(running), PATIENCE_MS);
+  });
+
+  after(async () => {
+    await running?.close();
+    await service?.stop();
+    await broker?.stop();
+  });
+
+  const send = (length: number, headers: Record<string, string> = {}) => {
+    const operation = { method: 'POST', body: Buffer.alloc(length) } as const;
+    return running.provider.invoke(createInvocation(operation, { headers }));
+  };
+
+  it('logs in, and splits a body into the negotiated frames', async () => {
+    expect(textOf(await send(50_000))).to.equal('50000');
+  });
+
+  it('refuses headers over the negotiated frame, and sends nothing', async () => {
+    const before = service.received.length;
+    const { failure, phase, message } = await failureOf(send(1, { 'x-long': 'x'.repeat(8_192) }));
+    expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+    expect(message).to.contain('headers are over 8192 bytes');
+    expect(textOf(await send(2, { 'x-long': 'x'.repeat(7_000) }))).to.equal('2');
+    expect(service.received).to.have.length(before + 1);
+  });
+
+  it('refuses a body over max_message_size of the broker, and opens the channel again', async () => {
+    const { failure, phase, message } = await failureOf(send(100_001));
+    expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+    expect(message).to.contain('larger than configured max size');
+    expect(textOf(await send(3))).to.equal('3');
+  });
+
+  it('names its connection after the module and the host', async () => {
+    const authorization = `Basic ${Buffer.from(`modgate:${PASSWORD}`).toString('base64')}`;
+    const readNames = async () => {
+      const response = await fetch(`${broker.management}/api/connections`, {
+        headers: { authorization },
+      });
+      const connections = (await response.json()) as {
+        readonly client_properties?: { readonly connection_name?: string };
+      }[];
+      return connections.map(({ client_properties }) => client_properties?.connection_name);
+    };
+    // The API has figures of the last seconds.
+    const isNamed = async () => (await readNames()).includes(`modgate:crm@${hostname()}`);
+    await waitUntil('the connection has its name', isNamed, PATIENCE_MS);
+  });
+});
+
+describe('amqp adapter with a broker that accepts no messages', function () {
+  this.timeout(90_000);
+
+  it('fails calls as unavailable at once, and says so in its facts', async function () {
+    const broker = await startOwnBroker(this, ALARM);
+    const running = await openAdapter(amqpAdapter, { url: broker.url, queue: 'calls' });
+    try {
+      await eventually(
+        () => running.log.some(({ message }) => message === 'connected to RabbitMQ'),
+        PATIENCE_MS,
+      );
+      const invoke = () =>
+        running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
+      // The broker blocks a connection at its first message.
+      await failureOf(invoke());
+      await eventually(
+        () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
+        PATIENCE_MS,
+      );
+      const start = performance.now();
+      const { failure, phase, message } = await failureOf(invoke());
+      expect(performance.now() - start).to.be.below(1_000);
+      expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
+      expect(message).to.match(/the broker does not accept messages: .*disk/);
+      expect(running.provider.facts?.()).to.deep.equal([
+        { name: 'broker', value: message.replace('the broker ', ''), problem: true },
+      ]);
+    } finally {
+      await running.close();
+      await broker.stop();
+    }
+  });
+});
