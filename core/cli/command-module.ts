@@ -19,6 +19,8 @@ export interface CommandContext {
 export interface RunnableCommand {
   /** Adds arguments, options and help text. */
   define(command: Command): void;
+  /** Adds what depends on the words of the command line, before they are parsed. Default: nothing. */
+  prepare?(command: Command, args: readonly string[], context: CommandContext): Promise<void>;
   /**
    * Runs with `command.args` and `command.opts()`. The process exits when it resolves, even if timers
    * or sockets are still active.

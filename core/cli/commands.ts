@@ -32,7 +32,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   plugins: 'List plugins and their states, or print digests of their files',
   new: 'Create the files of a new module, plugin or surface',
   client: 'Write a typed TypeScript client of modules',
-  import: 'Import the OpenAPI description of a service as a module',
+  import: 'Import what describes a service, such as OpenAPI, as a module',
   'test-plugin': 'Run the conformance suite against a plugin',
   completion: 'Print a completion script for a shell',
 };

@@ -27,6 +27,7 @@ export async function loadCommand(
   program: Command,
   name: string,
   run: (runnable: RunnableCommand, command: Command) => Promise<void> = async () => {},
+  prepare: (runnable: RunnableCommand, command: Command) => Promise<void> = async () => {},
 ): Promise<Command | undefined> {
   const entry = COMMANDS.find((one) => one.name === name);
   const command = program.commands.find((one) => one.name() === name);
@@ -39,6 +40,7 @@ export async function loadCommand(
   };
   if ('define' in loaded) {
     define(command, entry.summary, loaded);
+    await prepare(loaded, command);
     return command;
   }
   const usage = 'list' in loaded.actions ? '[action] [options]' : '<action> [options]';

@@ -80,10 +80,15 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
     outputError: () => {},
   });
   const [name = '', ...rest] = normalizeArguments(args);
-  const command = await loadCommand(program, name, async (runnable, called) => {
-    rejectEmptyValues(called);
-    code = await runnable.run(called, context);
-  });
+  const command = await loadCommand(
+    program,
+    name,
+    async (runnable, called) => {
+      rejectEmptyValues(called);
+      code = await runnable.run(called, context);
+    },
+    async (runnable, target) => runnable.prepare?.(target, rest, context),
+  );
   const placed = command === undefined ? rest : placeAction(command, rest);
   try {
     await program.parseAsync(args.length === 0 ? [] : [name, ...placed], { from: 'user' });

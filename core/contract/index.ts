@@ -9,6 +9,7 @@ export * from './config-description.js';
 export * from './contract-version.js';
 export * from './failure.js';
 export * from './host-snapshot.js';
+export * from './importer.js';
 export * from './listing.js';
 export * from './log.js';
 export * from './manifest.js';

@@ -10,6 +10,7 @@ const pluginStatus = type({
   authenticators: member(array(string()), 'the authenticators that it has'),
   surfaces: member(array(string()), 'the surfaces that it has'),
   signers: member(array(string()), 'the signers that it has'),
+  importers: member(array(string()), 'the importers that it has'),
   state: member(
     enums(['known', 'loaded', 'faulted', 'refused']),
     '`known`: its `plugin.json` is valid, none of its code has run; `loaded`: imported; `faulted`: imported, then an error was not caught that belongs to no module; `refused`: cannot be used',

@@ -1,5 +1,6 @@
 import type { ProviderAdapter } from './adapter.js';
 import type { AuthenticatorFactory } from './authenticator.js';
+import type { Importer } from './importer.js';
 import type { SignerFactory } from './signer.js';
 import type { SurfaceFactory } from './surface.js';
 
@@ -23,4 +24,7 @@ export interface Plugin {
   /** Their names must be exactly those of `signers` in `plugin.json`. Default: none. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise
   readonly signers?: readonly SignerFactory<any>[];
+  /** Their names must be exactly those of `importers` in `plugin.json`. Default: none. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  readonly importers?: readonly Importer<any>[];
 }

@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { PluginSource } from '../config/plugin-list.js';
 import { compareNames } from '../lib/compare-texts.js';
 import { PluginError } from './plugin-error.js';
-import { PLUGIN_FILE, type PluginOrigin, type RejectedPlugin } from './plugin-manifest.js';
+import {
+  NO_NAMES,
+  PLUGIN_FILE,
+  type PluginOrigin,
+  type RejectedPlugin,
+} from './plugin-manifest.js';
 
 /** A plugin, or a package that is not installed. */
 export type FoundPlugin =
@@ -77,8 +82,7 @@ function createSurplus(folder: string, origin: PluginOrigin): RejectedPlugin {
   const name = basename(folder);
   const problem = `and those after it are beyond the limit of ${MAX_PLUGINS} plugins in a folder`;
   const error = new PluginError(name, 'find', problem, 'remove plugins that are not used');
-  const names = { kinds: [], authenticators: [], surfaces: [], signers: [] };
-  return { origin, folder, name, version: null, ...names, error };
+  return { origin, folder, name, version: null, ...NO_NAMES, error };
 }
 
 type PackageSource = Extract<PluginSource, { kind: 'package' }>;
@@ -99,8 +103,7 @@ function createMissingPackage(name: string, directories: readonly string[]): Rej
   const problem = `is not installed under ${searched.join(' or ')}`;
   const error = new PluginError(name, 'find', problem, `npm install ${name}`);
   const folder = join(resolve(directories[0] ?? '.'), 'node_modules', name);
-  const names = { kinds: [], authenticators: [], surfaces: [], signers: [] };
-  return { origin: 'package', folder, name, version: null, ...names, error };
+  return { origin: 'package', folder, name, version: null, ...NO_NAMES, error };
 }
 
 function* listParents(directory: string): Generator<string> {

@@ -2,8 +2,10 @@ import { pathToFileURL } from 'node:url';
 import {
   type AuthenticatorFactory,
   CONTRACT_VERSION,
+  type Importer,
   isAdapter,
   isAuthenticatorFactory,
+  isImporter,
   isSignerFactory,
   isSurfaceFactory,
   type ProviderAdapter,
@@ -22,7 +24,14 @@ export const IMPORT_TIMEOUT_MS = 5_000;
 /** The data for the import of a plugin; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
   PluginManifest,
-  'name' | 'origin' | 'entryPath' | 'kinds' | 'authenticators' | 'surfaces' | 'signers'
+  | 'name'
+  | 'origin'
+  | 'entryPath'
+  | 'kinds'
+  | 'authenticators'
+  | 'surfaces'
+  | 'signers'
+  | 'importers'
 >;
 
 /** The hint for errors in the code of a plugin. */
@@ -37,6 +46,8 @@ export interface PluginExports {
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
   /** The signers, by name. */
   readonly signers: ReadonlyMap<string, SignerFactory>;
+  /** The importers, by name. */
+  readonly importers: ReadonlyMap<string, Importer>;
 }
 
 /**
@@ -51,7 +62,8 @@ export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExport
   const authenticators = validateExports(plugin, exported.authenticators, AUTHENTICATORS);
   const surfaces = validateExports(plugin, exported.surfaces, SURFACES);
   const signers = validateExports(plugin, exported.signers, SIGNERS);
-  return { adapters, authenticators, surfaces, signers };
+  const importers = validateExports(plugin, exported.importers, IMPORTERS);
+  return { adapters, authenticators, surfaces, signers, importers };
 }
 
 /** A kind that defines a member of operations must not have the name of one that exists. */
@@ -95,6 +107,7 @@ interface RawExports {
   readonly authenticators: readonly unknown[];
   readonly surfaces: readonly unknown[];
   readonly signers: readonly unknown[];
+  readonly importers: readonly unknown[];
 }
 
 function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>): RawExports {
@@ -108,6 +121,7 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
     readonly authenticators?: unknown;
     readonly surfaces?: unknown;
     readonly signers?: unknown;
+    readonly importers?: unknown;
   };
   return {
     adapters: readList(plugin, members.adapters, plugin.kinds, 'adapters'),
@@ -119,6 +133,7 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
     ),
     surfaces: readList(plugin, members.surfaces, plugin.surfaces, 'surfaces'),
     signers: readList(plugin, members.signers, plugin.signers, 'signers'),
+    importers: readList(plugin, members.importers, plugin.importers, 'importers'),
   };
 }
 
@@ -127,6 +142,7 @@ const EXPORT_HINTS = {
   authenticators: 'authenticators: [defineAuthenticator({ … })]',
   surfaces: 'surfaces: [defineSurface({ … })]',
   signers: 'signers: [defineSigner({ … })]',
+  importers: 'importers: [defineImporter({ … })]',
 } as const;
 
 function readList(
@@ -151,6 +167,10 @@ interface ExportRules<T> {
   readonly identify: (value: T) => unknown;
   readonly idWord: string;
   readonly declared: (plugin: ImportedPlugin) => readonly string[];
+  /** The method that it must have. Default `open`. */
+  readonly method?: string;
+  /** The struct that it must have. Default `config`. */
+  readonly struct?: string;
 }
 
 const ADAPTERS: ExportRules<ProviderAdapter> = {
@@ -193,7 +213,19 @@ const SIGNERS: ExportRules<SignerFactory> = {
   declared: ({ signers }) => signers,
 };
 
-type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory | SignerFactory;
+const IMPORTERS: ExportRules<Importer> = {
+  article: 'an importer',
+  noun: 'importer',
+  brand: 'defineImporter',
+  isBranded: isImporter,
+  identify: ({ name }) => name,
+  idWord: 'name',
+  declared: ({ importers }) => importers,
+  method: 'read',
+  struct: 'options',
+};
+
+type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory | SignerFactory | Importer;
 
 function validateExports<T extends Exported>(
   plugin: ImportedPlugin,
@@ -229,7 +261,15 @@ function validateExports<T extends Exported>(
 function validateExport<T extends Exported>(
   plugin: ImportedPlugin,
   value: unknown,
-  { article, brand, isBranded, identify, idWord }: ExportRules<T>,
+  {
+    article,
+    brand,
+    isBranded,
+    identify,
+    idWord,
+    method = 'open',
+    struct = 'config',
+  }: ExportRules<T>,
 ): string {
   if (!isBranded(value)) {
     const problem = `exports ${article} that is not branded`;
@@ -240,8 +280,10 @@ function validateExport<T extends Exported>(
     const hint = "check which version of 'modgate' is installed in its folder";
     throw new PluginError(plugin.name, 'contract', problem, hint);
   }
-  if (typeof value.open !== 'function' || typeof value.config?.validate !== 'function') {
-    const problem = `exports ${article} without 'open' or 'config'`;
+  const members = value as unknown as Readonly<Record<string, unknown>>;
+  const { validate } = (members[struct] ?? {}) as { readonly validate?: unknown };
+  if (typeof members[method] !== 'function' || typeof validate !== 'function') {
+    const problem = `exports ${article} without '${method}' or '${struct}'`;
     throw new PluginError(plugin.name, 'export', problem, null);
   }
   const id = identify(value);

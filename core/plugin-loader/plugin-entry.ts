@@ -95,7 +95,8 @@ export class PluginEntry {
 
   /** @param clash the reason why it cannot be used together with the others */
   readStatus(clash: PluginError | null): PluginStatus {
-    const { name, version, folder, origin, kinds, authenticators, surfaces, signers } = this.read;
+    const { name, version, folder, origin } = this.read;
+    const { kinds, authenticators, surfaces, signers, importers } = this.read;
     const error = (isRejectedPlugin(this.read) ? this.read.error : null) ?? clash ?? this.#failure;
     const problem = error ?? this.#describeFault() ?? this.#warning;
     return {
@@ -107,6 +108,7 @@ export class PluginEntry {
       authenticators,
       surfaces,
       signers,
+      importers,
       state: error === null ? this.#readState() : 'refused',
       stage: error?.stage ?? null,
       integrity: this.#integrity,

@@ -29,7 +29,43 @@ const names = (noun: string) =>
     (list) => new Set(list).size === list.length,
   );
 
+/** For people, on a terminal. */
+const line = matching('a line of 1 to 200 printable ASCII characters', /^[\x20-\x7e]{1,200}$/);
+
 export const pluginName = matching('a name of a-z, 0-9 and -', NAME);
+
+/** An importer of the host itself. */
+const OWN_IMPORTER = 'openapi';
+const MAX_OPTIONS = 32;
+
+const importerOption = object({
+  name: matching('a name of a-z, 0-9 and -', NAME),
+  /** What the value is, such as `file`; a flag without a value otherwise. */
+  value: optional(line),
+  /** The only values. */
+  choices: optional(size(array(matching('a word of a-z, 0-9 and -', NAME)), 1, MAX_OPTIONS)),
+  help: line,
+});
+
+const importers = refine(
+  size(
+    array(
+      object({
+        name: refine(
+          matching('a name of a-z, 0-9 and -', NAME),
+          `a name other than ${OWN_IMPORTER}, which the host has`,
+          (name) => name !== OWN_IMPORTER,
+        ),
+        source: line,
+        options: optional(size(array(importerOption), 0, MAX_OPTIONS)),
+      }),
+    ),
+    1,
+    MAX_KINDS,
+  ),
+  'a list of importers with names that differ',
+  (list) => new Set(list.map(({ name }) => name)).size === list.length,
+);
 
 const pluginFile = object({
   name: pluginName,
@@ -39,6 +75,7 @@ const pluginFile = object({
   authenticators: optional(names('name')),
   surfaces: optional(names('name')),
   signers: optional(names('name')),
+  importers: optional(importers),
   entry: matching("a path in the plugin's folder, such as './index.js'", /^\.\/[^\0]+$/),
   digests: optional(fileDigests()),
 });
@@ -65,11 +102,34 @@ export interface PluginManifest {
   readonly surfaces: readonly string[];
   /** The names of its signers. */
   readonly signers: readonly string[];
+  /** The names of its importers. */
+  readonly importers: readonly string[];
+  readonly declaredImporters: readonly DeclaredImporter[];
   /** `null` when its `plugin.json` has none. */
   readonly digests: FileDigests | null;
   /** Absolute, symbolic links resolved. */
   readonly entryPath: string;
 }
+
+/** An importer as its `plugin.json` describes it. */
+export interface DeclaredImporter {
+  readonly name: string;
+  /** What the source may be. */
+  readonly source: string;
+  readonly options: readonly DeclaredOption[];
+}
+
+/** An option of an importer. */
+export type DeclaredOption = Infer<typeof importerOption>;
+
+/** A plugin that offers nothing. */
+export const NO_NAMES = {
+  kinds: [],
+  authenticators: [],
+  surfaces: [],
+  signers: [],
+  importers: [],
+} as const;
 
 /** An unusable plugin, with the readable parts of its `plugin.json`. */
 export interface RejectedPlugin {
@@ -82,6 +142,7 @@ export interface RejectedPlugin {
   readonly authenticators: readonly string[];
   readonly surfaces: readonly string[];
   readonly signers: readonly string[];
+  readonly importers: readonly string[];
   readonly error: PluginError;
 }
 
@@ -106,6 +167,7 @@ export async function readPluginManifest(
       authenticators: readNames(value, 'authenticators'),
       surfaces: readNames(value, 'surfaces'),
       signers: readNames(value, 'signers'),
+      importers: [],
       error,
     };
   }
@@ -172,16 +234,19 @@ async function validatePluginFile(
     authenticators = [],
     surfaces = [],
     signers = [],
+    importers = [],
     entry,
     digests = null,
   } = validated as Infer<typeof pluginFile>;
-  if (kinds.length + authenticators.length + surfaces.length + signers.length === 0) {
-    const message = "it must have 'kinds', 'authenticators', 'surfaces' or 'signers'";
+  const declaredImporters = importers.map(({ options = [], ...rest }) => ({ ...rest, options }));
+  const importerNames = importers.map(({ name }) => name);
+  const offered = { kinds, authenticators, surfaces, signers, importers: importerNames };
+  if (Object.values(offered).every(({ length }) => length === 0)) {
+    const message = "it must have 'kinds', 'authenticators', 'surfaces', 'signers' or 'importers'";
     throw createFileError(name, locate([], 'value'), message, null);
   }
   const entryPath = await findEntry(name, folder, entry);
-  const offered = { kinds, authenticators, surfaces, signers };
-  return { folder, name, version, ...offered, digests, entryPath };
+  return { folder, name, version, ...offered, declaredImporters, digests, entryPath };
 }
 
 async function findEntry(name: string, folder: string, entry: string): Promise<string> {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { PluginSource } from '../config/plugin-list.js';
 import type {
   AuthenticatorFactory,
+  Importer,
   Log,
   ProviderAdapter,
   SignerFactory,
@@ -20,7 +21,7 @@ import {
 import type { PluginExports } from './import-plugin.js';
 import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
-import { isRejectedPlugin } from './plugin-manifest.js';
+import { type DeclaredImporter, isRejectedPlugin } from './plugin-manifest.js';
 
 /** A surface with its plugin. */
 export interface FoundSurface {
@@ -46,6 +47,13 @@ export interface PluginRegistry extends AdapterSource {
    * @throws Error that names plugin, stage and hint when the surface cannot be loaded.
    */
   surface(name: string): Promise<FoundSurface>;
+  /** The importers, as the `plugin.json` files describe them. */
+  importers(): readonly DeclaredImporter[];
+  /**
+   * Imports on first use.
+   * @throws Error that names plugin, stage and hint when the importer cannot be loaded.
+   */
+  importer(name: string): Promise<Importer>;
   /**
    * Scans for plugins again: imported plugins stay unchanged, others are read again when they
    * changed.
@@ -78,6 +86,7 @@ const EXPORTS = {
   authenticators: { noun: 'authenticator', declared: 'authenticators' },
   surfaces: { noun: 'surface', declared: 'surfaces' },
   signers: { noun: 'signer', declared: 'signers' },
+  importers: { noun: 'importer', declared: 'importers' },
 } as const satisfies Record<ExportName, { noun: string; declared: string }>;
 
 export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -147,6 +156,16 @@ class Registry implements PluginRegistry {
 
   async signer(name: string): Promise<SignerFactory> {
     return (await this.#find('signers', name)).found;
+  }
+
+  importers(): readonly DeclaredImporter[] {
+    return [...this.#byName.importers].flatMap(([name, { read }]) =>
+      isRejectedPlugin(read) ? [] : read.declaredImporters.filter((one) => one.name === name),
+    );
+  }
+
+  async importer(name: string): Promise<Importer> {
+    return (await this.#find('importers', name)).found;
   }
 
   list(): readonly PluginStatus[] {
@@ -248,9 +267,8 @@ class Registry implements PluginRegistry {
 
   /** Names plugins with unreadable kinds too, because one of them may be the missing one. */
   #createUnknownError(noun: string, name: string, declaredNames: readonly string[]): Error {
-    const suspects = this.list().filter(
-      ({ kinds, authenticators, surfaces, signers }) =>
-        kinds.length + authenticators.length + surfaces.length + signers.length === 0,
+    const suspects = this.list().filter(({ kinds, authenticators, surfaces, signers, importers }) =>
+      [kinds, authenticators, surfaces, signers, importers].every(({ length }) => length === 0),
     );
     const suspect = suspects[0];
     const hint = suspect?.reason ?? suggestName(name, declaredNames);
@@ -299,6 +317,7 @@ function listClaims({ read }: PluginEntry) {
     ...read.authenticators.map(claim('authenticator')),
     ...read.surfaces.map(claim('surface')),
     ...read.signers.map(claim('signer')),
+    ...read.importers.map(claim('importer')),
   ];
 }
 
@@ -310,6 +329,7 @@ function indexEntries(entries: readonly PluginEntry[]): PluginIndex {
     authenticators: index('authenticators'),
     surfaces: index('surfaces'),
     signers: index('signers'),
+    importers: index('importers'),
   };
 }
 

@@ -26,7 +26,8 @@ export type TrialResult =
  * @throws PluginError when the import failed.
  */
 export async function tryImport(plugin: ImportedPlugin): Promise<void> {
-  const { name, origin, entryPath, kinds, authenticators, surfaces, signers } = plugin;
+  const { name, origin, entryPath } = plugin;
+  const { kinds, authenticators, surfaces, signers, importers } = plugin;
   const worker = new Worker(new URL('./trial-import-worker.js', import.meta.url), {
     workerData: {
       name,
@@ -36,6 +37,7 @@ export async function tryImport(plugin: ImportedPlugin): Promise<void> {
       authenticators,
       surfaces,
       signers,
+      importers,
     } satisfies ImportedPlugin,
     // Output of the import must not mix with the log of the host.
     stdout: true,

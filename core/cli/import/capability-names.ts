@@ -1,4 +1,5 @@
 import { UniqueNames } from '../../openapi/operation-names.js';
+import type { DraftRoute } from './draft-manifest.js';
 
 /** The longest capability has 128 characters. */
 const MAX_MODULE_LENGTH = 63;
@@ -23,4 +24,21 @@ function toWord(tag: string): string {
     .replaceAll(/[^a-z0-9_]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
   return word.slice(0, MAX_TAG_LENGTH) || 'other';
+}
+
+/** Names the capability after the first tag, or the first literal segment of the path. */
+export function addCapability(
+  route: DraftRoute,
+  nameCapability: ReturnType<typeof createCapabilityNames>,
+): DraftRoute {
+  const literal = route.path.split('/').find((segment) => segment !== '' && !segment.includes('{'));
+  const tag = route.tags?.[0] ?? literal ?? 'other';
+  const { method, path, summary, ...rest } = route;
+  return {
+    method,
+    path,
+    capability: nameCapability(tag, method === 'GET'),
+    ...(summary !== undefined && { summary }),
+    ...rest,
+  };
 }

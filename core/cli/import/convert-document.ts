@@ -1,19 +1,11 @@
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { METHODS } from '../openapi/read-document.js';
-import { createCapabilityNames } from './capability-names.js';
+import { addCapability, createCapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
 import { convertSchema } from './convert-schema.js';
-import {
-  type DraftManifest,
-  type DraftRoute,
-  type ImportedManifest,
-  listCapabilities,
-} from './draft-manifest.js';
-import { dropRejectedParts } from './drop-rejected-parts.js';
-import { fitManifest } from './fit-manifest.js';
-import { dropUnused } from './fit-schemas.js';
+import type { DraftManifest, DraftRoute, ImportedManifest } from './draft-manifest.js';
+import { finishManifest } from './finish-manifest.js';
 import { joinAlternatives } from './join-alternatives.js';
-import { loosenManifest } from './loosen-manifest.js';
 import { mergeRoutes } from './merge-routes.js';
 import { follow, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
@@ -67,15 +59,7 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
     ),
   };
   joinAlternatives(manifest, unmapped);
-  const opened = new Set<string>();
-  loosenManifest(manifest, opened, unmapped);
-  fitManifest(manifest, unmapped, opened);
-  dropRejectedParts(manifest, unmapped, opened);
-  dropUnused(manifest);
-  manifest.capabilities = listCapabilities(manifest);
-  const { schemas, ...others } = manifest;
-  const isSharing = Object.keys(schemas).length > 0;
-  return { manifest: isSharing ? manifest : others, unmapped: unmapped.list() };
+  return { manifest: finishManifest(manifest, unmapped), unmapped: unmapped.list() };
 }
 
 /** An operation that cannot be read: any body and any response. */
@@ -119,23 +103,6 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     unmapped.addOperation(`${method} ${path}`, NO_ROUTES);
   }
   return routes;
-}
-
-/** Names the capability after the first tag, or the first literal segment of the path. */
-function addCapability(
-  route: DraftRoute,
-  nameCapability: ReturnType<typeof createCapabilityNames>,
-): DraftRoute {
-  const literal = route.path.split('/').find((segment) => segment !== '' && !segment.includes('{'));
-  const tag = route.tags?.[0] ?? literal ?? 'other';
-  const { method, path, summary, ...rest } = route;
-  return {
-    method,
-    path,
-    capability: nameCapability(tag, method === 'GET'),
-    ...(summary !== undefined && { summary }),
-    ...rest,
-  };
 }
 
 /** Comments for the descriptor about the servers and credentials of the document. */

@@ -42,16 +42,18 @@ const RULE_OF_LENGTH = 'schema-too-large';
  * Validates the manifest like `modgate check`, and removes rejected parts until none is left: a
  * keyword, an example, a schema or a route. Lists each with the reason.
  * @param opened the names of shared schemas that accept more than the document specifies
+ * @param kinds of providers, whose adapters validate the members of operations with these names
  */
 export function dropRejectedParts(
   manifest: DraftManifest,
   unmapped: UnmappedParts,
   opened: Set<string>,
+  kinds: readonly string[],
 ): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     for (const name of fitSchemas(manifest.schemas, unmapped)) opened.add(name);
     loosenManifest(manifest, opened, unmapped);
-    const rejected = findRejected(manifest);
+    const rejected = findRejected(manifest, kinds);
     if (rejected.length === 0) return;
     const doomed = new Set<DraftRoute>();
     for (const diagnostic of rejected) {
@@ -75,11 +77,11 @@ export function dropRejectedParts(
 }
 
 /** Examples come last, because only valid schemas are compared with examples. */
-function findRejected(manifest: DraftManifest): readonly Rejection[] {
+function findRejected(manifest: DraftManifest, kinds: readonly string[]): readonly Rejection[] {
   const capabilities = [
     ...new Set(manifest.http_routes.flatMap((diagnostic) => diagnostic.capability ?? [])),
   ];
-  const { manifest: valid, errors } = readManifest({ ...manifest, capabilities });
+  const { manifest: valid, errors } = readManifest({ ...manifest, capabilities }, kinds);
   return errors.length > 0 ? errors : validateExamples(valid);
 }
 

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { parseDocument, stringify } from 'yaml';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
@@ -9,6 +10,7 @@ import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
 import { createStem, quote } from '../new/module-files.js';
 import { writeNewFiles } from '../new/write-new-files.js';
+import type { Conversion } from './conversion.js';
 import type { ImportedManifest } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import { suggestCredentials } from './suggest-credentials.js';
@@ -48,13 +50,40 @@ export class ImportFiles {
     return text === null ? {} : readObject(() => JSON.parse(text));
   }
 
-  /** Writes both files. The descriptor comes last, so that a watching host finds the manifest. */
-  async create(manifest: ImportedManifest, descriptor: string): Promise<readonly string[]> {
+  /** Writes all files. The descriptor comes last, so that a watching host finds the others. */
+  async create({ manifest, files, descriptor }: Conversion): Promise<readonly string[]> {
     await assertNameAvailable(this.#module, this.#folder);
     return writeNewFiles(this.#folder, [
-      { path: `${this.#stem}/manifest.json`, text: formatManifest(manifest) },
-      { path: `${this.#stem}.yaml`, text: descriptor },
+      { path: `${this.#stem}/manifest.json`, content: formatManifest(manifest) },
+      ...Object.entries(files).map(([name, content]) => ({
+        path: `${this.#stem}/${name}`,
+        content,
+      })),
+      { path: `${this.#stem}.yaml`, content: descriptor },
     ]);
+  }
+
+  /** The folder of the module, as paths in the descriptor have it. */
+  get folder(): string {
+    return `./${this.#stem}`;
+  }
+
+  /** A path of the command line as the descriptor has to have it. */
+  pathInDescriptor(path: string): string {
+    if (isAbsolute(path)) return path;
+    const below = relative(resolve(this.#folder), resolve(path)).split(sep).join('/');
+    return below.startsWith('.') ? below : `./${below}`;
+  }
+
+  /** The absolute path of a folder or file as the descriptor names it. */
+  resolve(path: string): string {
+    return resolve(this.#folder, path);
+  }
+
+  /** @param sections in the order of the file */
+  formatDescriptor(sections: Readonly<Record<string, unknown>>): string {
+    const manifest = `./${this.#stem}/manifest.json`;
+    return stringify({ apiVersion: 'modgate/v1', module: this.#module, ...sections, manifest });
   }
 
   createDescriptor(endpoint: string, document: OpenApiDocument): string {
@@ -79,17 +108,49 @@ provider_errors: passthrough
   }
 
   /**
-   * Replaces only the endpoints, because operators may have changed other parts.
-   * @returns `null` if the descriptor has the endpoint
+   * Lists members of `provider.config` that differ from the descriptor; operators may have changed others.
+   * @param names of the members that an import may replace
    */
-  async moveEndpoint(endpoint: string): Promise<(() => Promise<void>) | null> {
-    const document = parseDocument((await readText(this.descriptor)) ?? '');
-    const endpoints: unknown = document.toJS()?.provider?.config?.endpoints;
-    const isSame = (entry: unknown) => (isObject(entry) ? entry['url'] : entry) === endpoint;
-    if (asList(endpoints).some(isSame)) return null;
-    document.setIn(['provider', 'config', 'endpoints'], [endpoint]);
-    return () => write(this.descriptor, document.toString());
+  async findMoved(config: JsonObject, names: readonly string[]): Promise<string[]> {
+    const current = asObject((await this.#parseDescriptor()).toJS()?.provider?.config);
+    return names.filter((name) => !isSameMember(current[name], config[name]));
   }
+
+  async replaceMembers(config: JsonObject, names: readonly string[]): Promise<void> {
+    const document = await this.#parseDescriptor();
+    for (const name of names) document.setIn(['provider', 'config', name], config[name]);
+    await write(this.descriptor, document.toString());
+  }
+
+  async #parseDescriptor() {
+    return parseDocument((await readText(this.descriptor)) ?? '');
+  }
+
+  /** The names of further files of the module that differ. */
+  async findChangedFiles(files: Conversion['files']): Promise<string[]> {
+    const changed: string[] = [];
+    for (const [name, content] of Object.entries(files)) {
+      const current = await readFile(this.pathOf(name)).catch(() => null);
+      if (current === null || !current.equals(content)) changed.push(name);
+    }
+    return changed;
+  }
+
+  async replaceFile(name: string, content: Uint8Array): Promise<void> {
+    await write(this.pathOf(name), content);
+  }
+
+  /** The path of a further file of the module. */
+  pathOf(name: string): string {
+    return join(this.#folder, this.#stem, name);
+  }
+}
+
+/** Operators may have added entries to a list, and settings to an endpoint. */
+function isSameMember(current: unknown, wanted: unknown): boolean {
+  if (!Array.isArray(wanted)) return isDeepStrictEqual(current, wanted);
+  const entries = asList(current).map((entry) => (isObject(entry) && entry['url']) || entry);
+  return wanted.every((value) => entries.some((entry) => isDeepStrictEqual(entry, value)));
 }
 
 /** Indents the text, unless it would then be too long for a host. */
@@ -109,7 +170,7 @@ async function readText(file: string): Promise<string | null> {
   }
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function write(file: string, text: string | Uint8Array): Promise<void> {
   try {
     await writeFile(file, text);
   } catch (error) {

@@ -24,14 +24,14 @@ export function createModuleFiles(
   const stem = createStem(name);
   const manifest = {
     path: `${stem}/manifest.yaml`,
-    text: createSchemaLine(schemas, '../', 'manifest') + createManifest(name),
+    content: createSchemaLine(schemas, '../', 'manifest') + createManifest(name),
   };
   const descriptor = {
     path: `${stem}.yaml`,
-    text: createSchemaLine(schemas, '', 'descriptor') + createDescriptor(name, stem, kind),
+    content: createSchemaLine(schemas, '', 'descriptor') + createDescriptor(name, stem, kind),
   };
   if (kind === 'http') return [manifest, descriptor];
-  return [manifest, { path: `${stem}/module.mjs`, text: LOCAL_MODULE }, descriptor];
+  return [manifest, { path: `${stem}/module.mjs`, content: LOCAL_MODULE }, descriptor];
 }
 
 /** Editors with YAML support read this comment. */

@@ -47,7 +47,7 @@ export async function createPluginFiles(
   const templates = require('./templates.json') as Templates;
   return Object.entries(templates[kind]).map(([path, text]) => ({
     path: join(name, RENAMED[path] ?? path),
-    text: fillIn(text, values),
+    content: fillIn(text, values),
   }));
 }
 

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.js';
 export interface NewFile {
   /** Relative to the target folder. */
   readonly path: string;
-  readonly text: string;
+  readonly content: string | Uint8Array;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -25,7 +25,9 @@ export async function writeNewFiles(folder: string, files: readonly NewFile[]): 
   for (const path of listPaths(folder, files)) await assertNotExisting(path);
   const created: string[] = [];
   try {
-    for (const { path, text } of files) await writeNewFile(folder, path, text, created);
+    for (const { path, content } of files) {
+      await writeNewFile(folder, path, content, created);
+    }
   } catch (error) {
     for (const path of created.reverse()) await rm(path, { recursive: true, force: true });
     throw error;
@@ -42,7 +44,7 @@ function listPaths(folder: string, files: readonly NewFile[]): Set<string> {
 async function writeNewFile(
   folder: string,
   file: string,
-  text: string,
+  content: string | Uint8Array,
   created: string[],
 ): Promise<void> {
   const path = join(folder, file);
@@ -50,7 +52,7 @@ async function writeNewFile(
     const firstCreated = await mkdir(dirname(path), { recursive: true });
     if (firstCreated !== undefined) created.push(firstCreated);
     // Fails for a file that was created meanwhile.
-    await writeFile(path, text, { flag: 'wx' });
+    await writeFile(path, content, { flag: 'wx' });
     created.push(path);
   } catch (error) {
     throw createWriteError(path, error);

@@ -49,6 +49,7 @@ export const PLUGIN_LIST = defineResource({
       surfaces: { title: 'Surfaces', as: 'names' },
       // Few plugins have any.
       signers: { title: 'Signers', as: 'names', isSparse: true },
+      importers: { title: 'Importers', as: 'names', isSparse: true },
       reason: { title: 'Reason', as: 'sentence', detail: 'hint', only: 'page' },
     },
     linesOf: ({ origin, folder, reason, hint }) => [

@@ -1,0 +1,188 @@
+import { array, object, optional, record, refine, size, string, type, unknown } from 'superstruct';
+import type {
+  ImportContext,
+  ImportedModule,
+  Importer,
+  Log,
+  ResolvedConfig,
+} from '../../contract/index.js';
+import { describePath, type Violation } from '../../document/diagnostic.js';
+import { resolveReferences } from '../../document/references.js';
+import { validateStruct } from '../../document/validate.js';
+import { ConfigError } from '../../errors.js';
+import { ModuleScope } from '../../isolation/scope.js';
+import { withTimeout } from '../../lib/promises.js';
+import { toError } from '../../lib/to-error.js';
+import { validateAdapterOperations } from '../../manifest/adapter-operations.js';
+import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
+import { CommandError } from '../command-error.js';
+import type { JsonObject } from '../json-value.js';
+import { addCapability, createCapabilityNames } from './capability-names.js';
+import type { Conversion } from './conversion.js';
+import { type DraftManifest, type DraftRoute, OPERATION_PLACE } from './draft-manifest.js';
+import { finishManifest } from './finish-manifest.js';
+import type { ImportFiles } from './import-files.js';
+import { UnmappedParts } from './unmapped.js';
+
+const TIMEOUT_MS = 300_000;
+const MAX_FILES = 16;
+const MAX_FILE_BYTES = 4_194_304;
+const FILE_NAME = /^(?!manifest\.json$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** What an importer returns, which is code of others; the manifest has its own rules. */
+const imported = type({
+  version: optional(string()),
+  summary: optional(string()),
+  routes: array(type({ method: string(), path: string() })),
+  schemas: optional(record(string(), unknown())),
+  provider: object({ kind: string(), config: record(string(), unknown()) }),
+  replaces: optional(array(string())),
+  descriptor: optional(record(string(), unknown())),
+  files: optional(
+    refine(record(string(), unknown()), `at most ${MAX_FILES} small files`, (files) => {
+      const entries = Object.entries(files);
+      return entries.length <= MAX_FILES && entries.every(isFile);
+    }),
+  ),
+  leftOut: optional(
+    size(array(type({ place: string(), part: optional(string()), reason: string() })), 0, 100_000),
+  ),
+  notes: optional(size(array(string()), 0, 1000)),
+});
+
+function isFile([name, content]: [string, unknown]): boolean {
+  return FILE_NAME.test(name) && content instanceof Uint8Array && content.length <= MAX_FILE_BYTES;
+}
+
+export interface PluginImport {
+  readonly name: string;
+  /** The words of the source. */
+  readonly source: readonly string[];
+  /** The options of the importer that were given, by name. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly module: string;
+  readonly endpoint: string | null;
+}
+
+interface Environment {
+  readonly plugins: PluginRegistry;
+  readonly files: ImportFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/**
+ * Runs an importer of a plugin, and makes what it returns follow the rules of the host.
+ * @throws ConfigError for wrong usage, CommandError for any other failure.
+ */
+export async function importWithPlugin(
+  request: PluginImport,
+  environment: Environment,
+): Promise<Conversion> {
+  const importer = await environment.plugins.importer(request.name);
+  const { violations, value } = validateStruct(request.options, importer.options);
+  const [violation] = violations;
+  if (violation !== undefined) throw new ConfigError(describeOption(violation));
+  const scope = new ModuleScope(environment.log);
+  try {
+    const context = createContext(request, environment, scope);
+    const reading = (async () => importer.read(request.source, value, context))();
+    const module = await withTimeout(reading, TIMEOUT_MS);
+    return await convert(module, request, environment);
+  } catch (error) {
+    throw explainError(error, importer);
+  } finally {
+    await scope.close();
+  }
+}
+
+function describeOption({ path, message }: Violation): string {
+  return message.replace(describePath(path), `--${String(path[0] ?? 'option')}`);
+}
+
+/** Errors of importers have messages for people. */
+function explainError(error: unknown, { name }: Importer): Error {
+  if (error instanceof ConfigError || error instanceof CommandError) return error;
+  return new CommandError(`the import of ${name} failed: ${toError(error).message}`, {
+    cause: error,
+  });
+}
+
+function createContext(
+  { module, endpoint }: PluginImport,
+  { plugins, files, env, log }: Environment,
+  scope: ModuleScope,
+): ImportContext {
+  const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  return {
+    module,
+    endpoint,
+    folder: files.folder,
+    scope,
+    signal,
+    log,
+    pathInDescriptor: (path) => files.pathInDescriptor(path),
+    resolve: async <Config>(kind: string, written: unknown) => {
+      const { config: struct } = await plugins.adapter(kind);
+      const file = 'the descriptor';
+      const source = { file, locate: () => null, prefix: ['provider', 'config'] };
+      const { violations, value: config } = validateStruct(written, struct, source.prefix);
+      const [violation] = violations;
+      if (violation !== undefined) throw new Error(violation.message);
+      const baseDir = files.resolve('.');
+      const references = await resolveReferences({ struct, config, baseDir, env, source });
+      const { secret, file: read, path } = references;
+      return { config, secret, file: read, path } as ResolvedConfig<Config>;
+    },
+    reject: (message) => {
+      throw new ConfigError(message);
+    },
+  };
+}
+
+async function convert(
+  module: ImportedModule,
+  { module: name }: PluginImport,
+  { plugins, files }: Environment,
+): Promise<Conversion> {
+  const [wrong] = validateStruct(module, imported).violations;
+  if (wrong !== undefined) throw new Error(`it returned an invalid module: ${wrong.message}`);
+  const { provider, leftOut = [], version, summary, replaces = [], notes = [] } = module;
+  const { kind } = provider;
+  const unmapped = new UnmappedParts();
+  for (const { place, part, reason } of leftOut) {
+    if (part === undefined) unmapped.addOperation(place, reason);
+    else unmapped.add(place, part, reason);
+  }
+  const nameCapability = createCapabilityNames(name);
+  const draft: DraftManifest = {
+    protocol: 'modgate.manifest.v1',
+    module_id: name,
+    ...(version !== undefined && { version }),
+    ...(summary !== undefined && { summary }),
+    capabilities: [],
+    // Copied, since parts that the rules of the host reject are removed.
+    http_routes: structuredClone(module.routes).map((route) => {
+      const draft = { ...route, [OPERATION_PLACE]: `${route.method} ${route.path}` } as DraftRoute;
+      return draft.capability === undefined ? addCapability(draft, nameCapability) : draft;
+    }),
+    schemas: structuredClone(module.schemas ?? {}) as DraftManifest['schemas'],
+  };
+  const manifest = finishManifest(draft, unmapped, [kind]);
+  const adapter = await plugins.adapter(kind);
+  const [violation] = [
+    ...validateAdapterOperations(manifest as never, adapter),
+    ...validateStruct(provider.config, adapter.config, ['provider', 'config']).violations,
+  ];
+  if (violation !== undefined)
+    throw new Error(`it returned an invalid module: ${violation.message}`);
+  return {
+    manifest,
+    descriptor: files.formatDescriptor({ provider, ...module.descriptor }),
+    config: provider.config as JsonObject,
+    replaces,
+    files: module.files ?? {},
+    unmapped: unmapped.list(),
+    notes,
+  };
+}
