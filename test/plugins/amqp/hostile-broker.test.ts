@@ -52,7 +52,7 @@ const header = (size: number) =>
 /** What a broker that does nothing wrong answers to each request of the adapter before the first call. */
 const GREETING: readonly Buffer[] = [
   START,
-  Buffer.concat([tune(131_072)]),
+  tune(131_072),
   OPEN_OK,
   CHANNEL_OK,
   CONFIRM_OK,
@@ -195,6 +195,49 @@ describe('amqp adapter with a hostile broker', () => {
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
   });
 
+  describe('that agrees on heartbeats of 1 s', () => {
+    const AGREED = GREETING.with(1, tune(131_072, 1));
+    const HEARTBEAT = frame(8, 0);
+
+    const isLost = (running: OpenedProvider) =>
+      running.entries.some(({ fields }) => fields['reason'] === 'no heartbeat of the broker');
+
+    it('loses the connection after 2 s of silence', async () => {
+      const start = performance.now();
+      const running = await open(AGREED);
+      await eventually(() => isLost(running), PATIENCE_MS);
+      expect(performance.now() - start).to.be.within(1_900, 6_000);
+    });
+
+    it('sends heartbeats, and keeps the connection while the broker sends them', async () => {
+      let beats = 0;
+      const running = await open(AGREED, (socket) => {
+        socket.on('data', (bytes) => {
+          beats += countHeartbeats(bytes);
+        });
+        const timer = setInterval(() => socket.write(HEARTBEAT), 500);
+        socket.once('close', () => clearInterval(timer));
+      });
+      await eventually(() => beats >= 3, PATIENCE_MS);
+      expect(isLost(running)).to.equal(false);
+    });
+
+    it('reads what arrived while the event loop was busy before it decides', async () => {
+      let broker: Socket | undefined;
+      const running = await open(AGREED, (socket) => {
+        broker = socket;
+      });
+      await eventually(() => broker !== undefined, PATIENCE_MS);
+      await eventually(() => running.log.length > 0, PATIENCE_MS);
+      broker?.write(HEARTBEAT);
+      const end = performance.now() + 2_500;
+      while (performance.now() < end);
+      broker?.write(HEARTBEAT);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(isLost(running)).to.equal(false);
+    });
+  });
+
   it('opens the channel again when the consumer of answers is cancelled', async () => {
     const cancel = frame(METHOD, 1, ids(60, 30), short('tag'), Buffer.of(1));
     const running = await open(GREETING, (socket) => socket.write(cancel));
@@ -213,6 +256,14 @@ function countMethods(bytes: Buffer): number {
   for (let at = 0; at + 11 <= bytes.length; at += bytes.readUInt32BE(at + 3) + 8) {
     const isTuneOk = bytes.readUInt16BE(at + 7) === 10 && bytes.readUInt16BE(at + 9) === 31;
     if (bytes[at] === METHOD && !isTuneOk) count += 1;
+  }
+  return count;
+}
+
+function countHeartbeats(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at + 8 <= bytes.length; at += bytes.readUInt32BE(at + 3) + 8) {
+    if (bytes[at] === 8) count += 1;
   }
   return count;
 }

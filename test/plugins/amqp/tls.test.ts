@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { createServer, type Server, type TlsOptions } from 'node:tls';
+import { expect } from 'chai';
+import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
+import {
+  authority,
+  type Certificate,
+  client,
+  elsewhere,
+  expired,
+  server as trusted,
+} from '../../support/certificates.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
+
+const PATIENCE_MS = 15_000;
+const FILES = { './ca.pem': authority, './client.pem': client.cert, './client.key': client.key };
+const CA = { ca: './ca.pem' };
+const MUTUAL = { ...CA, cert: './client.pem', key: './client.key' };
+
+describe('amqp adapter: TLS', () => {
+  const servers: Server[] = [];
+  const opened: OpenedProvider[] = [];
+
+  before(async function () {
+    await needRabbit(this);
+  });
+
+  afterEach(async () => {
+    for (const running of opened.splice(0)) await running.close();
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** Ends TLS in front of the broker of the machine. */
+  const startServer = async ({ cert, key }: Certificate, options: TlsOptions = {}) => {
+    const server = createServer({ cert, key, ...options }, (socket) => {
+      const broker = connect(RABBITMQ_PORT, '127.0.0.1');
+      for (const each of [socket, broker]) each.on('error', () => {});
+      socket.once('close', () => broker.destroy());
+      broker.once('close', () => socket.destroy());
+      socket.pipe(broker).pipe(socket);
+    });
+    servers.push(server);
+    server.on('tlsClientError', () => {});
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+
+  const open = async (host: string, port: number, tls?: object) => {
+    const config = { url: `amqps://${host}:${port}`, queue: 'q', ...(tls && { tls }) };
+    const running = await openAdapter(amqpAdapter, config, { files: FILES });
+    opened.push(running);
+    return running;
+  };
+
+  const isConnected = ({ log }: OpenedProvider) =>
+    log.some(({ message }) => message === 'connected to RabbitMQ');
+
+  for (const host of ['127.0.0.1', 'localhost']) {
+    it(`verifies the certificate of ${host}`, async () => {
+      const running = await open(host, await startServer(trusted), CA);
+      await eventually(() => isConnected(running), PATIENCE_MS);
+    });
+  }
+
+  it('presents its certificate', async () => {
+    const options = { ca: authority, requestCert: true, rejectUnauthorized: true };
+    const running = await open('127.0.0.1', await startServer(trusted, options), MUTUAL);
+    await eventually(() => isConnected(running), PATIENCE_MS);
+  });
+
+  const UNTRUSTED: readonly [title: string, certificate: Certificate, tls: object | undefined][] = [
+    ['for another host', elsewhere, CA],
+    ['that has expired', expired, CA],
+    ['of another CA', trusted, undefined],
+  ];
+  for (const [title, certificate, tls] of UNTRUSTED) {
+    it(`does not connect to a broker with a certificate ${title}`, async () => {
+      const running = await open('127.0.0.1', await startServer(certificate), tls);
+      const { failure, phase } = await failureOf(running.provider.invoke(createInvocation()));
+      expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
+      expect(isConnected(running)).to.equal(false);
+    });
+  }
+
+  it('does not speak to a broker without TLS', async () => {
+    const running = await open('127.0.0.1', RABBITMQ_PORT, CA);
+    const { failure } = await failureOf(running.provider.invoke(createInvocation()));
+    expect(failure).to.equal('unavailable');
+  });
+
+  it('does not open with a key of another certificate', async () => {
+    const config = { url: 'amqps://127.0.0.1:1', queue: 'q', tls: MUTUAL };
+    const files = { ...FILES, './client.key': trusted.key };
+    const error = await openAdapter(amqpAdapter, config, { files }).catch((each: Error) => each);
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/belong together/);
+  });
+});
