@@ -272,8 +272,7 @@ async function completeDescriptor(
     text,
     baseDir,
     descriptor: givenManifest === null ? shareManifest(descriptor, manifest) : descriptor,
-    // Rarely used, so the text is parsed again instead of keeping all positions in memory.
-    locate: (path, at) => readStructuredText(file, text).locate(path, at),
+    locate: locateLater(file, text),
     adapter,
     kinds,
     signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
@@ -287,6 +286,14 @@ async function completeDescriptor(
     files: listReloadingFiles(namedFiles, descriptor, adapter, baseDir),
     inputDigest: digestParts([descriptor, references.digestPart, manifest?.digest ?? null]),
   };
+}
+
+/**
+ * Rarely used, so the text is parsed again instead of keeping all positions in memory. A function of
+ * its own, because a closure also keeps what its neighbours use.
+ */
+function locateLater(file: string, text: string): Locate {
+  return (path, at) => readStructuredText(file, text).locate(path, at);
 }
 
 /** The same descriptor; an inline manifest, which can be large, is not kept a second time. */
