@@ -13,6 +13,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt';
+import { toJsonName } from './schema.js';
 
 /** Fields as in a `.proto` file: `repeated string field = 1`; a leading dot names a message. */
 type Messages = Readonly<Record<string, readonly string[]>>;
@@ -159,6 +160,7 @@ function createField(text: string): FieldDescriptorProto {
   const scalar = SCALARS[type];
   return create(FieldDescriptorProtoSchema, {
     name,
+    jsonName: toJsonName(name),
     number: Number(number),
     label: repeated === undefined ? Label.OPTIONAL : Label.REPEATED,
     type: scalar ?? Type.MESSAGE,

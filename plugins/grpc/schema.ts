@@ -4,7 +4,12 @@ import {
   type FileRegistry,
   fromBinary,
 } from '@bufbuild/protobuf';
-import { type FileDescriptorSet, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import {
+  type DescriptorProto,
+  type FieldDescriptorProto,
+  type FileDescriptorSet,
+  FileDescriptorSetSchema,
+} from '@bufbuild/protobuf/wkt';
 
 /** More files than any service needs; a registry holds about 20 KiB for each. */
 const MAX_FILES = 2_000;
@@ -23,6 +28,10 @@ export function readDescriptorSet(bytes: Uint8Array): FileRegistry {
   if (set.file.length === 0 || set.file.length > MAX_FILES) {
     throw new Error(`descriptors.file must describe 1 to ${MAX_FILES} files`);
   }
+  for (const file of set.file) {
+    addJsonNames(file.messageType);
+    file.extension.forEach(addJsonName);
+  }
   try {
     return createFileRegistry(set);
   } catch (cause) {
@@ -37,4 +46,22 @@ export function findMethod(registry: FileRegistry, name: string): DescMethod | n
   const [service = '', method = ''] = name.split('/');
   const methods = registry.getService(service)?.methods ?? [];
   return methods.find((each) => each.name === method) ?? null;
+}
+
+/** Adds the names in JSON, which only `protoc` writes. */
+function addJsonNames(messages: readonly DescriptorProto[]): void {
+  for (const { field, extension, nestedType } of messages) {
+    field.forEach(addJsonName);
+    extension.forEach(addJsonName);
+    addJsonNames(nestedType);
+  }
+}
+
+function addJsonName(field: FieldDescriptorProto): void {
+  if (field.jsonName === '') field.jsonName = toJsonName(field.name);
+}
+
+/** `page_size` becomes `pageSize`, as in `protoc`. */
+export function toJsonName(name: string): string {
+  return name.replaceAll(/_+(.?)/g, (_, next: string) => next.toUpperCase());
 }

@@ -1,33 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type RunningHost, startHost } from '../../support/start-host.js';
-import { LIBRARY_SET, type LibraryServer, startLibrary } from './library-server.js';
-
-const CAPABILITY = 'library.use';
-
-/** The module of the tests, whose routes name their methods. */
-function describeLibrary(routes: readonly object[], url: string, others: object = {}) {
-  return {
-    'library.json': {
-      apiVersion: 'modgate/v1',
-      module: 'library',
-      provider: {
-        kind: 'grpc',
-        config: { endpoints: [url], descriptors: { file: fileURLToPath(LIBRARY_SET) } },
-      },
-      manifest: {
-        inline: {
-          protocol: 'modgate.manifest.v1',
-          module_id: 'library',
-          version: '1.0.0',
-          capabilities: [CAPABILITY],
-          http_routes: routes.map((route) => ({ capability: CAPABILITY, ...route })),
-        },
-      },
-      ...others,
-    },
-  };
-}
+import { type Caller, createCaller, describeLibrary } from './library-module.js';
+import { type LibraryServer, startLibrary } from './library-server.js';
 
 const ROUTES = [
   { method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } },
@@ -82,17 +56,7 @@ describe('grpc module of a running host', () => {
     await server.stop();
   });
 
-  const call = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${host.url}/modules/library/http${path}`, {
-      ...init,
-      headers: {
-        authorization: `Bearer dev-service:reader:${CAPABILITY}`,
-        ...(init.body !== undefined && { 'content-type': 'application/json' }),
-        ...(init.headers as object),
-      },
-    });
-    return { status: response.status, text: await response.text() };
-  };
+  const call: Caller = (path, init) => createCaller(host.url)(path, init);
 
   const send = (body: unknown, path = '/echo', method = 'POST') =>
     call(path, { method, body: typeof body === 'string' ? body : JSON.stringify(body) });

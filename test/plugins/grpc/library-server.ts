@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {
   createFileRegistry,
@@ -120,7 +121,7 @@ function handle(method: DescMethod, registry: FileRegistry, answer: Answer, call
       deadlineMs: Number(call.getDeadline()) - Date.now(),
       isCancelled: false,
     };
-    call.on('cancelled', () => {
+    const cancelled = once(call, 'cancelled').then(() => {
       received.isCancelled = true;
     });
     calls.push(received);
@@ -135,10 +136,7 @@ function handle(method: DescMethod, registry: FileRegistry, answer: Answer, call
         const stream = call as ServerWritableStream<Buffer, Buffer>;
         if (received.isCancelled) return;
         if (!stream.write(write(json))) {
-          await new Promise((resolve) => {
-            stream.once('drain', resolve);
-            stream.once('cancelled', resolve);
-          });
+          await Promise.race([once(stream, 'drain'), cancelled]);
         }
       }
       if (isStream) (call as ServerWritableStream<Buffer, Buffer>).end();
