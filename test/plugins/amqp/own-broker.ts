@@ -50,6 +50,7 @@ export async function startOwnBroker(
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill('SIGKILL');
+  // The script of the broker ends the broker, and waits for it.
+  child.kill('SIGTERM');
   await ended;
 }

@@ -38,5 +38,6 @@ export function startRabbitServer(
     RABBITMQ_LOG_BASE: join(folder, 'log'),
     RABBITMQ_DIST_PORT: String(distribution),
   };
-  return spawn('bash', ['-c', `exec ${SERVER}`], { env, stdio: 'ignore' });
+  // A broker that is killed writes a dump into its folder.
+  return spawn('bash', ['-c', `exec ${SERVER}`], { cwd: folder, env, stdio: 'ignore' });
 }
