@@ -61,6 +61,8 @@ export interface ExposedOperation {
   readonly kind: 'route' | 'entity' | 'action';
   /** `GET /contacts/{id}` of a route; the name of an entity or an action. */
   readonly name: string;
+  /** Whether its calls only read: entities, and routes that are a GET or say so. */
+  readonly reads: boolean;
   /** The level of the manifest, or its default. */
   readonly dangerLevel: DangerLevel;
   /** Whether each call needs the approval of a person. */

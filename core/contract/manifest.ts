@@ -105,6 +105,11 @@ export interface RouteOperation {
   /** Whether a failed call may be repeated: always, with an idempotency key, or never. Default `none`. */
   readonly idempotency?: 'idempotent' | 'requires_key' | 'none';
   /**
+   * Whether calls change nothing, such as those of a POST that searches. Such a route is exposed to agents like a GET,
+   * and its `danger_level` is `low` by default. Default: true for GET, otherwise false.
+   */
+  readonly reads?: boolean;
+  /**
    * Whether a call has a body. Default: `required` for POST, PUT and PATCH, `none` for GET and DELETE. That of a
    * GET can only be `optional`, and is ignored otherwise.
    */
@@ -142,7 +147,8 @@ export interface RouteOperation {
   readonly cache?: RouteCache;
   /**
    * Without other settings in the descriptor, agents need the approval of a person for calls above
-   * `low`. Default `low` for GET, `medium` for POST, PUT and PATCH, `high` for DELETE.
+   * `low`. Default `low` for GET and `reads`, `medium` for other POST, PUT and PATCH, `high` for
+   * other DELETE.
    */
   readonly danger_level?: DangerLevel;
   /**

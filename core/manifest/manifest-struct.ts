@@ -122,6 +122,10 @@ const operationMembers = {
     default: 'none',
     description: 'Whether a call may be repeated.',
   }),
+  reads: optionally(boolean(), {
+    description:
+      'Whether calls change nothing, such as those of a POST that searches. Agents may then call it like a GET. Default: true for GET, otherwise false.',
+  }),
   body: optionally(enums(['required', 'optional', 'none', 'bytes']), {
     description:
       'Whether a call has a body of JSON; bytes: any media type, as a stream. Default: required for POST, PUT and PATCH, none for GET and DELETE. That of a GET can only be optional, and is ignored otherwise.',
@@ -158,7 +162,7 @@ const operationMembers = {
   }),
   danger_level: optionally(dangerLevel, {
     description:
-      'How much harm a call can do. Default: low for GET, medium for POST, PUT and PATCH, high for DELETE.',
+      'How much harm a call can do. Default: low for GET and reads, medium for other POST, PUT and PATCH, high for other DELETE.',
   }),
   cache: optionally(cache, {
     description: 'How long responses of a GET are kept for later calls. Default: not at all.',

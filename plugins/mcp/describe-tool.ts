@@ -10,7 +10,7 @@ import {
 import { isExactObject } from './exact-schema.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
-import { findParameter, isRead, type ToolSource, wordsOf } from './tool-source.js';
+import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
 
 /** A tool in `tools/list`. */
 export interface DescribedTool {
@@ -72,7 +72,7 @@ export function describeTarget(
 
 function annotate(source: ToolSource) {
   const { operation, target } = source;
-  const reads = isRead(source);
+  const { reads } = operation;
   return {
     readOnlyHint: reads,
     destructiveHint: !reads && operation.dangerLevel !== 'low',

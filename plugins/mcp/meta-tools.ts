@@ -13,7 +13,6 @@ import { describeEntry } from './list-tools.js';
 import { askFor, findNearestNames } from './nearest-names.js';
 import { MAX_FOUND, searchTools } from './search-tools.js';
 import { createTextResult, InvalidArguments, type ToolResult } from './tool-error.js';
-import { isRead } from './tool-source.js';
 import type { Tools } from './tools.js';
 
 type MetaName = (typeof RESERVED_TOOL_NAMES)[number];
@@ -113,7 +112,7 @@ async function answerMetaTool(
   }
   const toolName = readText(values, 'name');
   const entry = await tools.find(toolName, exchange);
-  const calls = name === 'call_tool' || (name === 'read_tool' && entry !== null && isRead(entry));
+  const calls = name === 'call_tool' || (name === 'read_tool' && entry?.operation.reads === true);
   if (calls && entry !== null) return tools.call(entry, values.get('arguments'), exchange);
   const callable = await tools.listCallable(exchange);
   const found = callable.find((one) => one.name === toolName);

@@ -7,7 +7,6 @@ import {
   type ToolProblem,
   type ToolResult,
 } from './tool-error.js';
-import { isRead } from './tool-source.js';
 
 const MIN_ERROR_STATUS = 400;
 const JSON_TYPE = /^application\/(?:[^;]+\+)?json\b/i;
@@ -84,7 +83,9 @@ function createTooLarge(
     limit,
     arguments: narrowing,
     next_actions: [
-      isRead(entry) ? adviseOnRead(narrowing) : 'do not repeat the call: it may change data again',
+      entry.operation.reads
+        ? adviseOnRead(narrowing)
+        : 'do not repeat the call: it may change data again',
       `ask an operator to raise mcp.result_bytes of module ${entry.module} if the whole is needed`,
     ],
   });

@@ -20,11 +20,6 @@ export interface ToolSource {
   readonly manifest: Manifest;
 }
 
-/** Whether a call changes nothing. */
-export function isRead({ target }: Pick<ToolSource, 'target'>): boolean {
-  return target.kind === 'entity' || (target.kind === 'route' && target.route.method === 'GET');
-}
-
 /** What the manifest says of a target, for people. */
 export function wordsOf(target: ToolTarget): {
   readonly summary?: string | undefined;

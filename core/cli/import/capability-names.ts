@@ -1,3 +1,5 @@
+import type { ManifestRoute } from '../../contract/index.js';
+import { isReading } from '../../manifest/read-rule.js';
 import { UniqueNames } from '../../openapi/operation-names.js';
 import type { DraftRoute } from './draft-manifest.js';
 
@@ -37,7 +39,10 @@ export function addCapability(
   return {
     method,
     path,
-    capability: nameCapability(tag, method === 'GET'),
+    capability: nameCapability(
+      tag,
+      isReading(route as Pick<ManifestRoute, 'method' | 'operation'>),
+    ),
     ...(summary !== undefined && { summary }),
     ...rest,
   };

@@ -48,7 +48,8 @@ const tools = described(
 
 const members = mapping('mcp', 'What agents may call through the surface mcp.', {
   expose: withDefault(enums(['none', 'read', 'all']), 'none', {
-    description: 'read: GET routes and entities; all: other routes and actions too.',
+    description:
+      'read: entities, GET routes and those with operation.reads; all: other routes and actions too.',
   }),
   only: optionally(operationIds, {
     description:

@@ -20,7 +20,7 @@ const CALL_RULES = [
   ...(['body_types', 'body_max_bytes'] as const),
   ...(['response', 'response_types', 'response_max_bytes'] as const),
   ...(['stream', 'stream_types', 'stream_optional'] as const),
-  ...(['encoded', 'idempotency', 'danger_level'] as const),
+  ...(['encoded', 'idempotency', 'reads', 'danger_level'] as const),
 ] satisfies readonly (keyof RouteOperation)[];
 
 /** A route for clients, with the members of its operation that have no default value. */
@@ -275,6 +275,7 @@ async function comparePermissions(before: Compared, after: Compared) {
 
 async function listOtherParts(manifest: Compared, otherManifest: Compared): Promise<OpenedPart[]> {
   const anonymous = { permission: ANONYMOUS, list: listOpenedToAll };
+  const reads = { permission: 'reads', list: listReads };
   const mount = { permission: 'mount', list: ({ taken }: Compared) => taken };
   const sections = [...FURTHER_PROVIDERS.keys()].map((permission) => {
     return { permission, list: ({ destinations }: Compared) => destinations[permission] ?? [] };
@@ -283,11 +284,14 @@ async function listOtherParts(manifest: Compared, otherManifest: Compared): Prom
     return { permission, list: (side: Compared) => listPermittedParts(permission, side) };
   });
   const parts = listOtherAddresses(manifest.addresses, otherManifest.addresses);
-  await forEachInSlices([anonymous, mount, ...sections, ...others], ({ permission, list }) => {
-    for (const opens of listOtherTexts(list(manifest), list(otherManifest))) {
-      parts.push({ permission, opens });
-    }
-  });
+  await forEachInSlices(
+    [anonymous, reads, mount, ...sections, ...others],
+    ({ permission, list }) => {
+      for (const opens of listOtherTexts(list(manifest), list(otherManifest))) {
+        parts.push({ permission, opens });
+      }
+    },
+  );
   const bytes = await listUncheckedBytes(manifest.http_routes);
   const known = await listUncheckedBytes(otherManifest.http_routes);
   return [...parts, ...[...bytes].flatMap(([key, part]) => (known.has(key) ? [] : [part]))];
@@ -308,6 +312,13 @@ function listOtherAddresses(
 
 function listOpenedToAll(manifest: Compared): string[] {
   return listPublicRoutes(manifest, manifest);
+}
+
+/** Agents may call them where a descriptor exposes what reads, without the approval of a person. */
+function listReads({ http_routes }: Compared): string[] {
+  return http_routes
+    .filter(({ operation }) => operation?.reads === true)
+    .map(({ method, path }) => `${method} ${path}`);
 }
 
 interface IndexedRoute {

@@ -105,6 +105,7 @@ const DEFAULTS: Readonly<Record<Fact, string>> = {
   stream_optional: 'false',
   encoded: 'none',
   idempotency: 'none',
+  reads: 'false',
   danger_level: "the method's",
 };
 

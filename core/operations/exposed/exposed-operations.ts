@@ -8,6 +8,7 @@ import type {
 } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import type { RouteTemplate } from '../../lib/routing/route-template.js';
+import { isReading } from '../../manifest/read-rule.js';
 import type { LiveRoute, RoutedModule } from '../../modules/live-module.js';
 import { nameRoute, UniqueNames } from '../../openapi/operation-names.js';
 import {
@@ -65,6 +66,7 @@ function createOperations(module: ExposingModule): Operations {
       ...(tool !== undefined && { tool }),
       kind: declared.kind,
       name: nameOf(declared),
+      reads: reads(declared),
       dangerLevel,
       needsApproval:
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
@@ -97,7 +99,7 @@ function listDeclared({ manifest: { admin }, routes }: ExposingModule) {
 function isExposed(expose: Descriptor['mcp']['expose'], declared: Declared): boolean {
   if (declared.kind === 'entity') return true;
   if (declared.kind === 'action') return expose === 'all';
-  return (expose === 'all' || declared.route.method === 'GET') && isOfText(declared.route);
+  return (expose === 'all' || isReading(declared.route.declared)) && isOfText(declared.route);
 }
 
 const TEXT_TYPE = /^(?:text\/|application\/(?:[^/]*\+)?(?:json|xml|yaml)$)/i;
@@ -129,7 +131,12 @@ function dangerOf(declared: Declared): DangerLevel {
   if (declared.kind === 'entity') return 'low';
   if (declared.kind === 'action') return declared.action.danger_level ?? DEFAULT_DANGER.POST;
   const { method, declared: route } = declared.route;
-  return route.operation?.danger_level ?? DEFAULT_DANGER[method];
+  return route.operation?.danger_level ?? (isReading(route) ? 'low' : DEFAULT_DANGER[method]);
+}
+
+function reads(declared: Declared): boolean {
+  if (declared.kind === 'route') return isReading(declared.route.declared);
+  return declared.kind === 'entity';
 }
 
 function nameOf(declared: Declared): string {

@@ -28,6 +28,7 @@ const operation = (
   kind,
   id,
   name,
+  reads: kind !== 'action',
   dangerLevel: 'low',
   needsApproval: false,
   response: 'raw',
