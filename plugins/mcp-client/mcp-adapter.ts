@@ -1,49 +1,16 @@
-import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConnectionOptions } from 'node:tls';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import {
-  type CallContext,
-  defineAdapter,
-  type Log,
-  type OpenContext,
-  type Provider,
-  ProviderFailure,
-} from '../../core/contract/index.js';
-import { createSender } from '../http/credentials.js';
+import { defineAdapter, type Provider, ProviderFailure } from '../../core/contract/index.js';
 import { describeCommon } from '../http/describe-config.js';
-import { readAddress } from '../http/http-adapter.js';
-import { Replica } from '../http/replica.js';
-import { createTlsOptions } from '../http/tls-options.js';
-import { Child } from '../process/child.js';
-import { createEnvironment, listHostUses } from '../process/process-adapter.js';
+import { listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
-import { formatError } from '../shared/format-error.js';
 import { callServer } from './call-server.js';
-import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpConfig, mcpOperation } from './config.js';
-import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
-import { createFetch, speaksOlderTransport } from './http-transport.js';
-import { Resources } from './resources.js';
-import { Session } from './session.js';
-import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';
+import { type McpConfig, mcpConfig, mcpOperation } from './config.js';
+import { createOpener } from './open-server.js';
 import { SessionSlots } from './session-slots.js';
-import { StdioPipe, StdioTransport } from './stdio-transport.js';
 import { ToolPins } from './tool-pins.js';
-import { ToolWatch } from './tool-watch.js';
 
 /** `open` waits this long for the handshake, so that a reload switches to a server that answers. */
 const OPEN_TIMEOUT_MS = 3_000;
-
-/** The time for the end of a session at the server. */
-const END_TIMEOUT_MS = 1_000;
-
-/** How long after a break an event stream is opened again. */
-const RECONNECTION = {
-  initialReconnectionDelay: 500,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 2,
-  maxRetries: 3,
-};
 
 /** Kind `mcp`: a server of the Model Context Protocol, over Streamable HTTP or stdio. */
 export const mcpAdapter = defineAdapter({
@@ -86,134 +53,4 @@ function createProvider(slots: SessionSlots, pins: ToolPins, id: string): Provid
     useRoutes: (routes) => pins.replace(routes),
     invoke: (invocation) => callServer(slots, pins, invocation),
   };
-}
-
-interface Opener {
-  /** Of the endpoint, without credentials. */
-  readonly id: string;
-  readonly open: OpenSlotSession;
-}
-
-function createOpener(
-  config: McpConfig,
-  context: OpenContext,
-  pins: ToolPins,
-): Opener | Promise<Opener> {
-  const { url, command } = config;
-  if (url !== undefined) return createHttpOpener(new URL(url), config, context, pins);
-  return createProcessOpener({ ...config, command: command ?? [] }, context, pins);
-}
-
-async function createHttpOpener(
-  url: URL,
-  { tls, auth, start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS }: McpConfig,
-  context: OpenContext,
-  pins: ToolPins,
-): Promise<Opener> {
-  const { send } = await createSender(auth, context);
-  const tlsOptions: ConnectionOptions | null =
-    url.protocol === 'https:' ? createTlsOptions(tls ?? {}, context.file) : null;
-  const id = url.href;
-  const replica = new Replica({
-    id,
-    weight: 1,
-    origin: url.origin,
-    prefix: '',
-    address: readAddress(url, () => tlsOptions ?? {}),
-  });
-  context.scope.defer(() => replica.close());
-  const access = { replica, send };
-  const fetch = createFetch(access);
-  const open: OpenSlotSession = async (signal, readContext) => {
-    let transport: StreamableHTTPClientTransport | null = null;
-    const createTransport = () => {
-      transport = new StreamableHTTPClientTransport(url, {
-        fetch,
-        reconnectionOptions: RECONNECTION,
-      });
-      return transport;
-    };
-    const endSession = async () => {
-      const ended = transport?.terminateSession().catch(() => {});
-      await Promise.race([ended, pause(END_TIMEOUT_MS, undefined, { ref: false })]);
-    };
-    try {
-      return await openSession({
-        ...{ createTransport, isProcess: false, startsOlder: false, timeoutMs, signal },
-        ...(auth?.exchange !== undefined && { readContext }),
-        ...{ endSession, pins, log: context.log },
-      });
-    } catch (error) {
-      if (!isRefusal(error) || !(await speaksOlderTransport(url, access))) throw error;
-      throw new Error('the server speaks HTTP+SSE, which is not supported', { cause: error });
-    }
-  };
-  return { id, open };
-}
-
-function createProcessOpener(
-  config: McpConfig & { readonly command: readonly string[] },
-  context: OpenContext,
-  pins: ToolPins,
-): Opener {
-  const { command, cwd = '.', start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS } = config;
-  const childOptions = {
-    command,
-    cwd: context.path(cwd),
-    env: createEnvironment(config, context),
-    log: context.log,
-    hasProtocol: true,
-  };
-  /** A process that exits at the first message of the newest revision gets an older one next time. */
-  let startsOlder = false;
-  const open: OpenSlotSession = async (signal) => {
-    const child = new Child(childOptions);
-    try {
-      await child.spawned;
-    } catch (error) {
-      throw new UnusableCommand(formatError(error));
-    }
-    const exit = new AbortController();
-    void child.exited.then((reason) => exit.abort(new Error(reason)));
-    const pipe = new StdioPipe(child, context.log);
-    const createTransport = () => new StdioTransport(pipe);
-    try {
-      const opened = await openSession({
-        createTransport,
-        isProcess: true,
-        startsOlder,
-        timeoutMs,
-        signal: AbortSignal.any([signal, exit.signal]),
-        endSession: () => child.end('session ended'),
-        pins,
-        log: context.log,
-      });
-      pipe.isReady = true;
-      void child.exited.then((reason) => opened.session.end(reason));
-      return opened;
-    } catch (error) {
-      startsOlder ||= exit.signal.aborted;
-      const reason = exit.signal.aborted ? exit.signal.reason : error;
-      await child.end('no handshake');
-      throw reason;
-    }
-  };
-  return { id: `mcp:${basename(command[0] ?? '')}`, open };
-}
-
-interface OpenOptions extends Omit<ConnectOptions, 'onToolsChanged'> {
-  readonly readContext?: () => CallContext | undefined;
-  readonly endSession: () => Promise<void>;
-  readonly pins: ToolPins;
-  readonly log: Log;
-}
-
-async function openSession(options: OpenOptions): Promise<OpenSession> {
-  const { endSession, readContext, pins, log } = options;
-  let tools: ToolWatch | null = null;
-  const client = await connectClient({ ...options, onToolsChanged: () => tools?.announce() });
-  const session = new Session(client, endSession, readContext);
-  tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
-  await tools.refresh();
-  return { session, tools, resources: new Resources(session) };
 }

@@ -50,6 +50,11 @@ export class Session {
     return this.#client.getNegotiatedProtocolVersion() ?? '';
   }
 
+  /** What the server says of itself; `undefined` if it says nothing. */
+  get serverInfo(): unknown {
+    return this.#client.getServerVersion();
+  }
+
   /** Whether the server has a feature of the protocol. */
   offers(feature: 'tools' | 'resources' | 'prompts'): boolean {
     return this.#client.getServerCapabilities()?.[feature] !== undefined;

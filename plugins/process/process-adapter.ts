@@ -124,7 +124,7 @@ function supervise(
 /** Passes on only `PATH` of the host's environment. */
 export function createEnvironment(
   { env }: Pick<ProcessConfig, 'env'>,
-  { module, secret }: OpenContext,
+  { module, secret }: Pick<OpenContext, 'module' | 'secret'>,
 ): Record<string, string> {
   const { PATH } = process.env;
   return {
