@@ -4,6 +4,7 @@ import {
   define,
   enums,
   type Infer,
+  literal,
   object,
   omit,
   record,
@@ -15,6 +16,7 @@ import {
 import { described, named, optionally, when } from '../../core/contract/described.js';
 import { BALANCING_STRATEGIES, fileReference } from '../../core/contract/index.js';
 import { health } from '../shared/health-config.js';
+import { oneMember } from '../shared/keywords.js';
 
 /** The maximum number of replicas; a larger number requires a load balancer. */
 const MAX_ENDPOINTS = 64;
@@ -35,11 +37,15 @@ const descriptors = described(
       file: optionally(fileReference(), {
         description: 'A FileDescriptorSet with all imports, such as protoc writes it.',
       }),
+      reflection: optionally(literal(true), {
+        const: true,
+        description: 'Asks the server by grpc.reflection, version v1 or v1alpha.',
+      }),
     }),
-    'a mapping with file',
-    ({ file }) => file !== undefined,
+    'exactly one of file and reflection',
+    ({ file, reflection }) => (file === undefined) !== (reflection === undefined),
   ),
-  { required: ['file'], description: 'Where the messages and methods are described.' },
+  { ...oneMember('Where the messages and methods are described: exactly one.') },
 );
 
 const SERVICE = /^(?:[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)?$/;

@@ -8,6 +8,7 @@ import {
   type OpenContext,
   type Outcome,
   type Provider,
+  type ProviderFact,
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
@@ -20,7 +21,9 @@ import { createTooLarge } from './frames.js';
 import { type GrpcCall, type GrpcRequest, startCall } from './grpc-call.js';
 import { knownMessage } from './known-types.js';
 import { readMetadata, toResponseHeaders } from './metadata.js';
+import { Reflection } from './reflection.js';
 import { readDescriptorSet } from './schema.js';
+import { type KnownSchema, ReflectedSource } from './schema-source.js';
 import { toErrorOutcome, toFailure } from './statuses.js';
 
 /** The longest body of a request, which is one message. Bytes. */
@@ -32,49 +35,56 @@ const SERVING = 1;
 
 /** Opens the connections of a module when they are needed. */
 export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Provider {
-  const registry = readDescriptorSet(context.file(config.descriptors.file ?? ''));
+  const { file } = config.descriptors;
+  const fixed = file === undefined ? null : readDescriptorSet(context.file(file));
   const replicas = new Map(
     config.endpoints.map((url) => [url, new EndpointConnections(readAddress(url))]),
   );
   context.scope.defer(() => {
     for (const replica of replicas.values()) replica.close();
   });
-  const balancing = readBalancing(config);
   const find = (id: string): EndpointConnections => {
     const replica = replicas.get(id);
     if (replica !== undefined) return replica;
     const message = 'the endpoint is not one of this provider';
     throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
   };
-  const routes = new RouteMethods(registry);
+  const tryEach = <T>(ids: readonly string[], run: (replica: EndpointConnections) => Promise<T>) =>
+    tryInOrder(ids, (id) => run(find(id)));
+  const ids = [...replicas.keys()];
+  const source = new ReflectedSource({
+    read: (services, signal) =>
+      tryEach(ids, (replica) => new Reflection(replica, {}, signal).read(services)),
+    ...context,
+  });
+  const routes = new RouteMethods();
+  const balancing = readBalancing(config);
   const timeoutMs = balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS;
   return {
-    endpoints: () => config.endpoints.map((id) => ({ id, weight: 1 })),
+    endpoints: () => ids.map((id) => ({ id, weight: 1 })),
     balancing: () => balancing,
-    useRoutes: (all) => routes.use(all),
+    useRoutes: (all) => {
+      routes.use(all);
+      if (fixed === null) source.use(routes.services);
+    },
+    facts: () => listFacts(routes, fixed ?? source.schema, source),
     manifest: () => Promise.reject(new ProviderFailure('refused', 'gRPC has no manifests')),
     check: (signal, endpoint) =>
-      withDeadline(signal, timeoutMs, async (deadline) => {
-        const ids = endpoint === undefined ? [...replicas.keys()] : [endpoint];
-        let last: unknown;
-        for (const id of ids) {
-          try {
-            return await checkHealth(find(id), config.health?.service, deadline);
-          } catch (error) {
-            last = error;
-          }
-        }
-        throw last;
-      }),
+      withDeadline(signal, timeoutMs, (deadline) =>
+        tryEach(endpoint === undefined ? ids : [endpoint], (replica) =>
+          checkHealth(replica, config.health?.service, deadline),
+        ),
+      ),
     invoke: async (invocation) => {
-      const { endpoint = config.endpoints[0] ?? '', operation } = invocation;
+      const { endpoint = ids[0] ?? '', operation } = invocation;
       if (operation.kind !== 'http_route') {
         throw new ProviderFailure('refused', `kind grpc has no ${operation.kind}`);
       }
       const replica = find(endpoint);
-      const route = routes.find(operation);
+      const schema = fixed ?? (await source.wait(invocation.cancellation ?? invocation.signal));
+      const route = routes.find(operation, schema);
       try {
-        return await callRoute(replica, route, { ...invocation, operation }, registry);
+        return await callRoute(replica, route, { ...invocation, operation }, schema.registry);
       } catch (error) {
         if (error instanceof InvalidRequest) return toInvalidOutcome(error);
         throw error;
@@ -83,40 +93,94 @@ export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Prov
   };
 }
 
+async function tryInOrder<T>(ids: readonly string[], run: (id: string) => Promise<T>): Promise<T> {
+  let last: unknown;
+  for (const id of ids) {
+    try {
+      return await run(id);
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
+
+/** What operators should know of the methods. */
+function listFacts(
+  routes: RouteMethods,
+  schema: KnownSchema | null,
+  { failure }: ReflectedSource,
+): ProviderFact[] {
+  if (schema === null) {
+    const value = isProviderFailure(failure) ? failure.detail : 'not read yet';
+    return [{ name: 'reflection', value, problem: failure !== null }];
+  }
+  const { usable, unusable } = routes.list(schema);
+  const problems = unusable.map(({ name, reason }) => ({ name, value: reason, problem: true }));
+  return [{ name: 'methods', value: String(usable) }, ...problems];
+}
+
 /** The methods of the routes of one provider. */
 class RouteMethods {
-  readonly #registry: FileRegistry;
+  #declared: readonly ProviderRoute[] = [];
+  /** The routes of manifests that were replaced, whose calls may still come. */
+  #earlier: readonly ProviderRoute[] = [];
+  #schema: KnownSchema | null = null;
   /** By the options, an object for each route. */
   #routes = new Map<unknown, BoundRoute | Error>();
 
-  constructor(registry: FileRegistry) {
-    this.#registry = registry;
+  /** The names of the services. */
+  get services(): string[] {
+    return [...new Set(this.#declared.map((route) => serviceOf(route)))];
   }
 
   use(all: readonly ProviderRoute[]): void {
-    const routes = new Map<unknown, BoundRoute | Error>();
-    for (const { declared, options } of all) {
-      try {
-        const route = new BoundRoute(this.#registry, options as GrpcOperation, declared);
-        routes.set(options, route);
-      } catch (error) {
-        routes.set(options, error instanceof Error ? error : new Error('cannot be bound'));
-      }
-    }
-    // Calls of earlier routes may still come.
-    for (const [options, route] of this.#routes) {
-      if (routes.size < 2 * all.length && !routes.has(options)) routes.set(options, route);
-    }
-    this.#routes = routes;
+    this.#earlier = this.#declared;
+    this.#declared = all;
+    this.#schema = null;
   }
 
   /** @throws ProviderFailure for a route without a usable method. */
-  find({ options, method, declaredPath }: HttpRouteOperation): BoundRoute {
-    const route = this.#routes.get(options);
+  find({ options, method, declaredPath }: HttpRouteOperation, schema: KnownSchema): BoundRoute {
+    const route = this.#bind(schema).get(options);
     if (route instanceof BoundRoute) return route;
     const reason = route?.message ?? 'is not one of this provider';
     const detail = `route '${method} ${declaredPath}' ${reason}`;
     throw new ProviderFailure('protocol', detail, { phase: 'preparing', detail });
+  }
+
+  list(schema: KnownSchema) {
+    const bound = this.#bind(schema);
+    const unusable = this.#declared.flatMap(({ declared, options }) => {
+      const route = bound.get(options);
+      const name = `${declared.method} ${declared.path}`;
+      return route instanceof Error ? [{ name, reason: route.message }] : [];
+    });
+    return { usable: this.#declared.length - unusable.length, unusable };
+  }
+
+  #bind(schema: KnownSchema): ReadonlyMap<unknown, BoundRoute | Error> {
+    if (this.#schema === schema) return this.#routes;
+    this.#schema = schema;
+    this.#routes = new Map();
+    for (const route of [...this.#earlier, ...this.#declared]) {
+      this.#routes.set(route.options, bindRoute(schema, route));
+    }
+    return this.#routes;
+  }
+}
+
+function serviceOf({ options }: ProviderRoute): string {
+  return (options as GrpcOperation).method.split('/')[0] ?? '';
+}
+
+function bindRoute(schema: KnownSchema, route: ProviderRoute): BoundRoute | Error {
+  const reason = schema.missing?.get(serviceOf(route));
+  if (reason !== undefined) return new Error(`calls ${serviceOf(route)}, which ${reason}`);
+  try {
+    return new BoundRoute(schema.registry, route.options as GrpcOperation, route.declared);
+  } catch (error) {
+    return error instanceof Error ? error : new Error('cannot be bound');
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  create,
   createFileRegistry,
   type DescMethod,
   type FileRegistry,
@@ -7,38 +8,130 @@ import {
 import {
   type DescriptorProto,
   type FieldDescriptorProto,
-  type FileDescriptorSet,
+  type FileDescriptorProto,
   FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_api,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_source_context,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_type,
+  file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 
 /** More files than any service needs; a registry holds about 20 KiB for each. */
-const MAX_FILES = 2_000;
+export const MAX_FILES = 2_000;
+
+/** Files that are tried one by one where one of them is invalid. */
+const MAX_TRIED = 200;
+
+/** The files of protobuf itself, which servers and sets may leave out. */
+const OWN_FILES: readonly FileDescriptorProto[] = [
+  file_google_protobuf_any,
+  file_google_protobuf_api,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_source_context,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_type,
+  file_google_protobuf_wrappers,
+].map(({ proto }) => proto);
+
+/** Finds a file of protobuf itself. */
+export function findOwnFile(name: string): FileDescriptorProto | undefined {
+  return OWN_FILES.find((file) => file.name === name);
+}
+
+/** What is described, and what cannot be used of it. */
+export interface Schema {
+  readonly registry: FileRegistry;
+  /** Files that were left out, because an import is missing or invalid, with the reason. */
+  readonly unusable: ReadonlyMap<string, string>;
+}
 
 /**
- * Reads a descriptor set.
- * @throws Error for bytes that are not one, and for a set without its imports.
+ * Reads a descriptor set, whose files may have any order.
+ * @throws Error for bytes that are not one, and for a set with a file that cannot be used.
  */
-export function readDescriptorSet(bytes: Uint8Array): FileRegistry {
-  let set: FileDescriptorSet;
+export function readDescriptorSet(bytes: Uint8Array): Schema {
+  const { file: files } = parseSet(bytes);
+  if (files.length === 0 || files.length > MAX_FILES) {
+    throw new Error(`descriptors.file must describe 1 to ${MAX_FILES} files`);
+  }
+  const schema = createSchema(files);
+  for (const [name, reason] of schema.unusable) {
+    throw new Error(`descriptors.file must describe all imports: '${name}' ${reason}`);
+  }
+  return schema;
+}
+
+function parseSet(bytes: Uint8Array) {
   try {
-    set = fromBinary(FileDescriptorSetSchema, bytes);
+    return fromBinary(FileDescriptorSetSchema, bytes);
   } catch (cause) {
     throw new Error('descriptors.file must hold a FileDescriptorSet', { cause });
   }
-  if (set.file.length === 0 || set.file.length > MAX_FILES) {
-    throw new Error(`descriptors.file must describe 1 to ${MAX_FILES} files`);
-  }
-  for (const file of set.file) {
+}
+
+/** Leaves out the files that cannot be used, and those that need them. */
+export function createSchema(files: readonly FileDescriptorProto[]): Schema {
+  const byName = new Map([...OWN_FILES, ...files].map((file) => [file.name, file]));
+  const sorted: FileDescriptorProto[] = [];
+  const unusable = new Map<string, string>();
+  const visited = new Set<string>();
+  const visit = (file: FileDescriptorProto): boolean => {
+    // A loop of imports finds its own start, which is not usable yet.
+    if (visited.has(file.name)) return sorted.includes(file);
+    visited.add(file.name);
+    const missing = file.dependency.find((name) => {
+      const imported = byName.get(name);
+      return imported === undefined || !visit(imported);
+    });
+    if (missing === undefined) sorted.push(file);
+    else unusable.set(file.name, `needs '${missing}', which is missing or cannot be used`);
+    return missing === undefined;
+  };
+  for (const file of files) visit(file);
+  for (const file of sorted) {
     addJsonNames(file.messageType);
     file.extension.forEach(addJsonName);
   }
+  return { registry: registerEach(sorted, unusable), unusable };
+}
+
+/** The library rejects all files for the fault of one: then each is tried. */
+function registerEach(sorted: FileDescriptorProto[], unusable: Map<string, string>): FileRegistry {
   try {
-    return createFileRegistry(set);
-  } catch (cause) {
-    // Names of files and types only.
-    const reason = cause instanceof Error ? `: ${cause.message}` : '';
-    throw new Error(`descriptors.file must describe its imports as well${reason}`, { cause });
+    return register(sorted);
+  } catch {
+    let good: FileRegistry = register([]);
+    // Each attempt copies the files before it.
+    for (const file of sorted.splice(MAX_TRIED))
+      unusable.set(file.name, 'is behind an invalid one');
+    for (const file of sorted) {
+      try {
+        good = createFileRegistry(good, registerBehind(good, file));
+      } catch {
+        unusable.set(file.name, 'is invalid');
+      }
+    }
+    return good;
   }
+}
+
+function register(file: readonly FileDescriptorProto[]): FileRegistry {
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: [...file] }));
+}
+
+function registerBehind(good: FileRegistry, file: FileDescriptorProto): FileRegistry {
+  return createFileRegistry(file, (name) => good.getFile(name));
 }
 
 /** Finds `package.Service/Method`; `null` without it. */

@@ -5,14 +5,19 @@ import { LIBRARY_SET } from './library-server.js';
 export const CAPABILITY = 'library.use';
 
 /** The module of the tests, whose routes name their methods. */
-export function describeLibrary(routes: readonly object[], url: string, others: object = {}) {
+export function describeLibrary(
+  routes: readonly object[],
+  url: string,
+  others: object = {},
+  config: object = {},
+) {
   return {
     'library.json': {
       apiVersion: 'modgate/v1',
       module: 'library',
       provider: {
         kind: 'grpc',
-        config: { endpoints: [url], descriptors: { file: fileURLToPath(LIBRARY_SET) } },
+        config: { endpoints: [url], descriptors: { file: fileURLToPath(LIBRARY_SET) }, ...config },
       },
       manifest: {
         inline: {

@@ -10,17 +10,20 @@ import {
   toBinary,
   toJson,
 } from '@bufbuild/protobuf';
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import {
   type Metadata,
   type MethodDefinition,
   Server,
   ServerCredentials,
+  type ServerDuplexStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition,
   type StatusObject,
 } from '@grpc/grpc-js';
+
+import { knownMessage } from '../../../plugins/grpc/known-types.js';
 
 /** The descriptor set of `test/corpus/grpc/library.proto`. */
 export const LIBRARY_SET = new URL('../../../../test/corpus/grpc/library.binpb', import.meta.url);
@@ -59,10 +62,25 @@ export interface LibraryServer {
 
 type RawCall = ServerUnaryCall<Buffer, Buffer> | ServerWritableStream<Buffer, Buffer>;
 
+export interface ReflectionOptions {
+  readonly version: 'v1' | 'v1alpha';
+  /** Files that the server does not deliver. */
+  readonly without?: readonly string[];
+  /** What the server delivers for each request instead. */
+  readonly files?: readonly Uint8Array[];
+}
+
+interface ServerOptions {
+  readonly port?: number;
+  readonly credentials?: ServerCredentials;
+  /** Default: none. */
+  readonly reflection?: ReflectionOptions;
+}
+
 /** Serves the methods of the set with grpc-js, whose messages are bytes. */
 export async function startLibrary(
   answers: Readonly<Record<string, Answer>>,
-  { port = 0, credentials = ServerCredentials.createInsecure() } = {},
+  { port = 0, credentials = ServerCredentials.createInsecure(), reflection }: ServerOptions = {},
 ): Promise<LibraryServer> {
   const set = fromBinary(FileDescriptorSetSchema, readFileSync(LIBRARY_SET));
   const registry = createFileRegistry(set);
@@ -81,6 +99,7 @@ export async function startLibrary(
       handlers,
     );
   }
+  if (reflection !== undefined) addReflection(server, registry, reflection);
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`127.0.0.1:${port}`, credentials, (error, value) =>
       error === null ? resolve(value) : reject(error),
@@ -146,4 +165,44 @@ function handle(method: DescMethod, registry: FileRegistry, answer: Answer, call
       else callback?.(status);
     }
   };
+}
+
+/** Delivers one file for each request, as some servers do; others deliver its imports as well. */
+function addReflection(server: Server, registry: FileRegistry, options: ReflectionOptions): void {
+  const service = `grpc.reflection.${options.version}.ServerReflection`;
+  const method = { name: 'ServerReflectionInfo', methodKind: 'bidi_streaming' } as DescMethod;
+  const definition = toDefinition(service, method);
+  server.addService({ ServerReflectionInfo: definition } as ServiceDefinition, {
+    ServerReflectionInfo: (call: ServerDuplexStream<Buffer, Buffer>) => {
+      call.on('data', (bytes: Buffer) => call.write(describe(bytes, registry, options)));
+      call.on('end', () => call.end());
+    },
+  });
+}
+
+function describe(bytes: Buffer, registry: FileRegistry, options: ReflectionOptions): Buffer {
+  const question = fromBinary(knownMessage('grpc.reflection.v1.ServerReflectionRequest'), bytes);
+  const {
+    fileByFilename = '',
+    fileContainingSymbol = '',
+    listServices = '',
+  } = question as Partial<Record<string, string>>;
+  const response = knownMessage('grpc.reflection.v1.ServerReflectionResponse');
+  const write = (json: JsonValue) => Buffer.from(toBinary(response, fromJson(response, json)));
+  if (listServices !== '') {
+    const service = [...registry].filter(({ kind }) => kind === 'service');
+    const names = service.map(({ typeName }) => ({ name: typeName }));
+    return write({ listServicesResponse: { service: names } });
+  }
+  const file = registry.getFile(fileByFilename) ?? registry.getService(fileContainingSymbol)?.file;
+  if (options.files === undefined && (file === undefined || isLeftOut(file.proto.name, options))) {
+    return write({ errorResponse: { errorCode: 5, errorMessage: 'not found' } });
+  }
+  const files = options.files ?? [toBinary(FileDescriptorProtoSchema, file?.proto as never)];
+  const protos = files.map((each) => Buffer.from(each).toString('base64'));
+  return write({ fileDescriptorResponse: { fileDescriptorProto: protos } });
+}
+
+function isLeftOut(name: string, { without = [] }: ReflectionOptions): boolean {
+  return without.includes(name);
 }

@@ -1,0 +1,127 @@
+import {
+  type Cancellation,
+  isProviderFailure,
+  type Log,
+  ProviderFailure,
+  type Scope,
+} from '../../core/contract/index.js';
+import { steadyBackoffMs } from '../shared/backoff.js';
+import { withDeadline } from '../shared/deadline.js';
+import { createAbortFailure } from '../shared/failures.js';
+import type { Reflected } from './reflection.js';
+import type { Schema } from './schema.js';
+
+/** What is known of the services of a provider. */
+export interface KnownSchema extends Schema {
+  readonly missing?: Reflected['missing'];
+}
+
+/** The time for all files of a server. */
+const READ_TIMEOUT_MS = 10_000;
+const BACKOFF = { firstMs: 200, maxMs: 10_000 };
+/** A call starts an attempt if the last one ended this long ago. */
+const CALL_INTERVAL_MS = 1_000;
+
+interface SourceOptions {
+  /** Reads the files of the services. */
+  readonly read: (services: readonly string[], signal: AbortSignal) => Promise<KnownSchema>;
+  readonly scope: Pick<Scope, 'signal' | 'defer'>;
+  readonly log: Log;
+}
+
+/** Reads a schema by reflection, again and again until the server answers. */
+export class ReflectedSource {
+  readonly #options: SourceOptions;
+  #services: readonly string[] = [];
+  #schema: KnownSchema | null = null;
+  #reading: Promise<void> | null = null;
+  #failure: unknown = null;
+  #timer: NodeJS.Timeout | null = null;
+  #failures = 0;
+  #endedAt = 0;
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+    options.scope.defer(() => {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+    });
+  }
+
+  /** Reads these services from now on. */
+  use(services: readonly string[]): void {
+    const isKnown =
+      this.#schema !== null && services.every((name) => this.#services.includes(name));
+    if (isKnown) return;
+    this.#services = services;
+    this.#start();
+  }
+
+  /** Why the last attempt failed; `null` after a success. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  get schema(): KnownSchema | null {
+    return this.#schema;
+  }
+
+  /** @throws ProviderFailure in phase `preparing` while the server does not answer. */
+  async wait(signal: Cancellation): Promise<KnownSchema> {
+    const isDue = performance.now() - this.#endedAt >= CALL_INTERVAL_MS;
+    if (this.#schema === null && this.#reading === null && isDue) this.#start();
+    if (this.#schema === null && this.#reading !== null) await abortable(this.#reading, signal);
+    if (this.#schema !== null) return this.#schema;
+    const reason = isProviderFailure(this.#failure) ? this.#failure.detail : 'not read yet';
+    throw new ProviderFailure('unavailable', 'the services are not known', {
+      cause: this.#failure,
+      // The circuit breaker is for calls that were tried.
+      phase: 'preparing',
+      detail: `reflection: ${reason}`,
+    });
+  }
+
+  #start(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const services = this.#services;
+    // Never rejects.
+    const reading = this.#read(services).finally(() => {
+      this.#endedAt = performance.now();
+      if (this.#reading === reading) this.#reading = null;
+      if (services !== this.#services && this.#reading === null) this.#start();
+    });
+    this.#reading = reading;
+  }
+
+  async #read(services: readonly string[]): Promise<void> {
+    const { read, scope, log } = this.#options;
+    try {
+      this.#schema = await withDeadline(scope.signal, READ_TIMEOUT_MS, (signal) =>
+        read(services, signal),
+      );
+      this.#failure = null;
+      this.#failures = 0;
+    } catch (error) {
+      if (scope.signal.aborted) return;
+      this.#failure = error;
+      this.#failures += 1;
+      if (this.#failures === 1) log.warn({ err: error }, 'services not read by reflection');
+      this.#timer = setTimeout(() => this.#start(), steadyBackoffMs(this.#failures, BACKOFF));
+      this.#timer.unref();
+    }
+  }
+}
+
+function abortable(work: Promise<void>, signal: Cancellation): Promise<void> {
+  if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+  return new Promise((resolve, reject) => {
+    const listener = {
+      handleEvent: () => reject(createAbortFailure(signal.reason, 0, 'connecting')),
+    };
+    signal.addEventListener('abort', listener);
+    void work.then(() => {
+      signal.removeEventListener('abort', listener);
+      resolve();
+    });
+  });
+}

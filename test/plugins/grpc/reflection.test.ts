@@ -1,0 +1,95 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { expect } from 'chai';
+import { waitUntil } from '../../support/http/wait-until.js';
+import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createCaller, describeLibrary } from './library-module.js';
+import { type LibraryServer, type ReflectionOptions, startLibrary } from './library-server.js';
+
+const ROUTES = [
+  { method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } },
+  { method: 'POST', path: '/nothing', operation: { grpc: 'library.v1.Nothing/Call' } },
+];
+const PATIENCE_MS = 15_000;
+
+describe('reflection of gRPC', () => {
+  const stops: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  });
+
+  const serve = async (reflection: ReflectionOptions, port = 0): Promise<LibraryServer> => {
+    const server = await startLibrary(
+      { Echo: async ({ request }) => [request] },
+      { port, reflection },
+    );
+    stops.push(() => server.stop());
+    return server;
+  };
+
+  const start = async (url: string): Promise<RunningHost> => {
+    const host = await startHost({
+      files: describeLibrary(ROUTES, url, {}, { descriptors: { reflection: true } }),
+    });
+    stops.push(() => host.stop());
+    return host;
+  };
+
+  const echo = ({ url }: RunningHost, path = '/echo') =>
+    createCaller(url)(path, { method: 'POST', body: '{"an_int64": 9007199254740993}' });
+
+  for (const version of ['v1', 'v1alpha'] as const) {
+    it(`describes the methods, version ${version}`, async () => {
+      const host = await start((await serve({ version })).url);
+      const { status, text } = await echo(host);
+      expect(status, text).to.equal(200);
+      expect(JSON.parse(text).data).to.deep.equal({ anInt64: '9007199254740993' });
+    });
+  }
+
+  it('serves once the server has come up', async () => {
+    const { port, url, stop } = await serve({ version: 'v1' });
+    await stop();
+    const host = await start(url);
+    expect((await echo(host)).status).to.equal(502);
+    await serve({ version: 'v1' }, port);
+    await waitUntil('the call passes', async () => (await echo(host)).status === 200, PATIENCE_MS);
+  });
+
+  it('costs the routes of a service that is not described, and no others', async () => {
+    const host = await start((await serve({ version: 'v1' })).url);
+    const { status, text } = await echo(host, '/nothing');
+    expect(status).to.equal(502);
+    expect(text).to.include('"protocol"');
+    expect((await echo(host)).status).to.equal(200);
+    const response = await fetch(`${host.url}/modules`, {
+      headers: { authorization: 'Bearer dev-service:ops:modgate.modules.read' },
+    });
+    const { modules } = (await response.json()) as { modules: { facts: object[] }[] };
+    expect(modules[0]?.facts).to.deep.include({ name: 'methods', value: '1' });
+    expect(JSON.stringify(modules[0]?.facts)).to.include('POST /nothing');
+  });
+
+  it('does without a file that the server cannot deliver', async () => {
+    const { url } = await serve({ version: 'v1', without: ['google/api/http.proto'] });
+    const { status, text } = await echo(await start(url));
+    expect(status).to.equal(502);
+    expect(text).to.include('"protocol"');
+  });
+
+  it('ends with files that import each other, or are none', async () => {
+    const loop = (name: string, other: string) =>
+      toBinary(
+        FileDescriptorProtoSchema,
+        create(FileDescriptorProtoSchema, { name, package: 'loop', dependency: [other] }),
+      );
+    for (const files of [
+      [loop('a.proto', 'b.proto'), loop('b.proto', 'a.proto')],
+      [Buffer.from('not a descriptor')],
+    ]) {
+      const { url } = await serve({ version: 'v1', files });
+      expect((await echo(await start(url))).status).to.equal(502);
+    }
+  });
+});
