@@ -219,7 +219,7 @@ class ToolConverter {
 /** A tool without hints writes, may destroy, and must not be repeated. */
 function convertHints(annotations: unknown): RouteOperation {
   if (readMember(annotations, 'readOnlyHint') === true) {
-    return { idempotency: 'idempotent', danger_level: 'low' };
+    return { idempotency: 'idempotent', danger_level: 'low', reads: true };
   }
   return {
     ...(readMember(annotations, 'idempotentHint') === true && { idempotency: 'idempotent' }),

@@ -77,12 +77,13 @@ describe('modgate import mcp', () => {
       operation_id: 'find',
       idempotency: 'idempotent',
       danger_level: 'low',
+      reads: true,
       input_schema: READ.inputSchema,
     });
     expect(find?.operation).to.not.have.property('body');
     expect(append?.operation).to.include({ idempotency: 'idempotent', danger_level: 'medium' });
     expect(wipe?.operation).to.include({ danger_level: 'high', body: 'optional' });
-    expect(wipe?.operation).to.not.have.property('idempotency');
+    expect(wipe?.operation).to.not.have.any.keys('idempotency', 'reads');
     expect(odd?.path).to.match(/^\/tools\/a_b_-[0-9a-f]{8}$/);
     expect(odd?.operation.mcp.tool).to.equal('a/b ä');
     expect(resources).to.deep.include({ path: '/resources/{uri}', capability: 'notes.read' });
