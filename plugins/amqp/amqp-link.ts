@@ -20,6 +20,9 @@ import { type Target, TargetWatch } from './target-watch.js';
 /** The time for connection, TLS, login and channel together, below the default timeout of a module (5 s). */
 const CONNECT_TIMEOUT_MS = 4_000;
 
+/** How long calls wait for a connection or channel that was lost. */
+const MAX_WAIT_MS = 1_000;
+
 /** Rejected credentials are rarely accepted soon. */
 const REFUSED_BACKOFF = { firstMs: 100, maxMs: 30_000 };
 /** A channel that the broker closes again and again, such as for a missing exchange. */
@@ -71,8 +74,9 @@ export class AmqpLink {
   /** The address of the last attempt, for operators. */
   #broker = '';
   #stopped: Promise<void> = Promise.resolve();
-  /** Calls wait for it: the first attempt to connect, and a channel that is opened again at once. */
+  /** Calls wait for it: the first attempt to connect, and the first one after a loss. */
   #opening: Gate | null = new Gate();
+  #waitTimer: NodeJS.Timeout | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -91,7 +95,7 @@ export class AmqpLink {
     this.#closing.abort();
     const session = this.#session;
     if (session !== null) this.#endSession(session, CLOSED);
-    this.#report(CLOSED);
+    this.#report(CLOSED, true);
     await this.#connection?.shutDown();
     await this.#stopped;
   }
@@ -179,6 +183,7 @@ export class AmqpLink {
     const { signal } = this.#closing;
     let failures = 0;
     while (!signal.aborted) {
+      let isLost = false;
       try {
         const address = await Promise.race([addresses.next(), this.#closed]);
         this.#broker = address.name;
@@ -186,10 +191,11 @@ export class AmqpLink {
         await withTimeout(connection, () => connection.connect());
         await this.#serve(connection, () => {
           failures = 0;
+          isLost = true;
         });
       } catch (error) {
         failures += 1;
-        this.#report(toBrokerError(error));
+        this.#report(toBrokerError(error), isLost);
       }
       this.#connection?.destroy(CLOSED);
       // The first delay applies until each broker has failed once.
@@ -247,19 +253,26 @@ export class AmqpLink {
     else this.#options.log.warn(fields, 'RabbitMQ does not accept messages');
   }
 
-  /** Reports why there is no connection, once for each reason. */
-  #report(error: BrokerError): void {
+  /** Reports why there is no connection, once for each reason. Calls wait for a connection that was just lost. */
+  #report(error: BrokerError, isLost: boolean): void {
     const isClosing = this.#closing.signal.aborted;
     this.#error = isClosing ? CLOSED : error;
     this.#watch = null;
-    this.#stopWaiting();
+    if (isClosing || !isLost) this.#stopWaiting();
     if (isClosing || this.#reported === error.message) return;
     this.#reported = error.message;
     const fields = { broker: this.#broker, reason: error.message };
     this.#options.log.warn(fields, 'no connection to RabbitMQ');
   }
 
+  #startWaiting(): void {
+    this.#stopWaiting();
+    this.#opening = new Gate();
+    this.#waitTimer = setTimeout(() => this.#stopWaiting(), MAX_WAIT_MS);
+  }
+
   #stopWaiting(): void {
+    clearTimeout(this.#waitTimer);
     this.#opening?.open();
     this.#opening = null;
   }
@@ -269,9 +282,8 @@ export class AmqpLink {
     if (this.#session !== session) return;
     this.#session = null;
     this.#error = error;
-    const isOpenedAgain = error.scope === 'channel' && error !== CLOSED;
-    if (isOpenedAgain) {
-      this.#opening = new Gate();
+    if (error !== CLOSED) this.#startWaiting();
+    if (error.scope === 'channel') {
       this.#options.log.warn({ broker: this.#broker, reason: error.message }, 'AMQP channel lost');
     }
     // A broker closes the channel for one message, so that one alone was not queued.

@@ -202,23 +202,29 @@ describe('amqp adapter with a hostile broker', () => {
     const isLost = (running: OpenedProvider) =>
       running.entries.some(({ fields }) => fields['reason'] === 'no heartbeat of the broker');
 
-    it('loses the connection after 2 s of silence', async () => {
+    it('sends heartbeats, and loses the connection after 2 s of silence', async () => {
       const start = performance.now();
-      const running = await open(AGREED);
-      await eventually(() => isLost(running), PATIENCE_MS);
-      expect(performance.now() - start).to.be.within(1_900, 6_000);
-    });
-
-    it('sends heartbeats, and keeps the connection while the broker sends them', async () => {
       let beats = 0;
       const running = await open(AGREED, (socket) => {
         socket.on('data', (bytes) => {
           beats += countHeartbeats(bytes);
         });
-        const timer = setInterval(() => socket.write(HEARTBEAT), 500);
+      });
+      await eventually(() => isLost(running), PATIENCE_MS);
+      expect(beats).to.be.at.least(1);
+      expect(performance.now() - start).to.be.within(1_900, 6_000);
+    });
+
+    it('keeps the connection while the broker sends them', async () => {
+      let sent = 0;
+      const running = await open(AGREED, (socket) => {
+        const timer = setInterval(() => {
+          sent += 1;
+          socket.write(HEARTBEAT);
+        }, 500);
         socket.once('close', () => clearInterval(timer));
       });
-      await eventually(() => beats >= 3, PATIENCE_MS);
+      await eventually(() => sent >= 6, PATIENCE_MS);
       expect(isLost(running)).to.equal(false);
     });
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ConsumeMessage } from 'amqplib';
 import { expect } from 'chai';
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
-import { needRabbit, RABBITMQ_URL } from './amqp-server.js';
+import { needRabbit, RABBITMQ_PORT, RABBITMQ_URL } from './amqp-server.js';
 import { type AmqpAnswer, type AmqpService, respond, startService } from './amqp-service.js';
 
 const TOKEN = 'Bearer dev-service:test:orders.use';
@@ -39,14 +40,21 @@ describe('a module of kind amqp', () => {
   const queue = `modgate-test.${randomUUID()}`;
   let handle: (message: ConsumeMessage) => AmqpAnswer | null = () => ({});
   let service: AmqpService | undefined;
+  let proxy: FaultProxy | undefined;
   let host: RunningHost | undefined;
 
   before(async function () {
     await needRabbit(this);
     service = await startService(RABBITMQ_URL, queue, (message) => handle(message));
+    proxy = await startFaultProxy(RABBITMQ_PORT);
+    const flaky = describeModule('flaky', queue);
     host = await startHost({
       files: {
         'orders.yaml': describeModule('orders', queue, { provider_errors: 'passthrough' }),
+        'flaky.yaml': {
+          ...flaky,
+          provider: { kind: 'amqp', config: { url: `amqp://127.0.0.1:${proxy.port}`, queue } },
+        },
         'nowhere.yaml': describeModule('nowhere', `${queue}.none`),
         'asking.yaml': { ...describeModule('asking', queue), manifest: { from: 'provider' } },
         'checked.yaml': {
@@ -56,7 +64,7 @@ describe('a module of kind amqp', () => {
       },
     });
   });
-  after(() => Promise.all([host?.stop(), service?.stop()]));
+  after(() => Promise.all([host?.stop(), service?.stop(), proxy?.stop()]));
 
   const call = (path: string, init: RequestInit = {}) =>
     fetch(`${started(host).url}/modules/${path}`, {
@@ -127,6 +135,30 @@ describe('a module of kind amqp', () => {
       (await ask('/metrics')).includes('modgate_amqp_late_answers_total{module="orders"} 1');
     await waitUntil('the late answer is counted', isCounted);
   });
+
+  for (const [method, path, status, sent] of [
+    ['GET', '/orders/7', 200, 2],
+    ['POST', '/orders', 502, 1],
+  ] as const) {
+    it(`${sent === 2 ? 'repeats' : 'does not repeat'} a ${method} whose connection is lost`, async () => {
+      let count = 0;
+      handle = () => {
+        count += 1;
+        if (count > 1) return { body: '{}' };
+        void started(proxy)
+          .set({ kind: 'refuse' })
+          .then(() => proxy?.set({ kind: 'none' }));
+        return null;
+      };
+      const headers = { 'content-type': 'application/json' };
+      const response = await call(`flaky/http${path}`, {
+        method,
+        ...(method === 'POST' && { headers, body: '{}' }),
+      });
+      expect(response.status).to.equal(status);
+      expect(count).to.equal(sent);
+    });
+  }
 
   it('is unavailable at once without a queue, and says why to operators', async () => {
     const response = await call('nowhere/http/orders/7');
