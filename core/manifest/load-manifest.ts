@@ -21,8 +21,8 @@ import { describeFailure } from '../lib/failure-detail.js';
 import { findInvalidJsonInSlices } from '../lib/json/json-check.js';
 import { validateAdapterOperations } from './adapter-operations.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
-import { manifestDigest, parseManifest } from './parse-manifest.js';
-import type { ManifestText, ParsedText } from './parse-text.js';
+import { parseManifest } from './parse-manifest.js';
+import { createParsed, type ManifestText, type ParsedText } from './parse-text.js';
 import { MAX_SHORT_TEXT, parseManifestText } from './parse-thread.js';
 import { limitsOf } from './route-rules.js';
 
@@ -53,6 +53,8 @@ export interface ManifestInput {
 export interface LoadedManifest {
   readonly manifest: Manifest;
   readonly digest: string;
+  /** As written, if that differs: with schemas of older drafts. */
+  readonly written?: unknown;
   readonly warnings: readonly Diagnostic[];
   /** The files that were read, as absolute paths. */
   readonly files: readonly string[];
@@ -73,9 +75,9 @@ interface Document extends Omit<ManifestText, 'checksExamples' | 'adapterLimits'
  * @throws ManifestUnavailable if a URL or the provider does not return it now.
  */
 export async function loadManifest(input: ManifestInput): Promise<LoadedManifest> {
-  const { manifest, digest, warnings, files } = await readManifest(input);
-  assertPinned(digest, input);
-  return { manifest, digest, warnings, files };
+  const loaded = await readManifest(input);
+  assertPinned(loaded.digest, input);
+  return loaded;
 }
 
 async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
@@ -116,9 +118,9 @@ function parseInline(
   options: Parameters<typeof parseManifest>[2],
 ): ParsedText {
   const source: DocumentSource = { file, locate, prefix: INLINE };
-  const { manifest, warnings } = parseManifest(value, source, options);
-  assertOperations(manifest, adapter, () => source);
-  return { manifest, digest: manifestDigest(manifest), warnings };
+  const parsed = createParsed(parseManifest(value, source, options));
+  assertOperations(parsed.manifest, adapter, () => source);
+  return parsed;
 }
 
 function readDocument(input: ManifestInput): Promise<Document> {
@@ -217,12 +219,14 @@ export function parseStoredManifest(
   { kinds, adapter = null }: Pick<ManifestInput, 'adapter' | 'kinds'>,
 ): LoadedManifest | null {
   try {
-    const { manifest } = parseManifest(value, STORED, { ...(kinds !== undefined && { kinds }) });
-    assertOperations(manifest, adapter, () => STORED);
-    const digest = manifestDigest(manifest);
+    const parsed = createParsed(
+      parseManifest(value, STORED, { ...(kinds !== undefined && { kinds }) }),
+    );
+    assertOperations(parsed.manifest, adapter, () => STORED);
+    const { digest } = parsed;
     const pin = descriptor?.manifest_digest;
     if (pin !== undefined && pin !== digest) return null;
-    return { manifest, digest, warnings: [], files: [] };
+    return { ...parsed, warnings: [], files: [] };
   } catch (error) {
     if (error instanceof InvalidFile) return null;
     throw error;

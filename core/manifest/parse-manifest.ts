@@ -28,11 +28,14 @@ import {
   validateRoutes,
 } from './route-rules.js';
 import { findIndistinctAlternatives, findQueryWarnings, validateSchemas } from './schema-rules.js';
+import { upgradeManifest } from './upgrade-manifest.js';
 import { findDuplicates, nameOf, violationAt } from './violation-at.js';
 
 interface ParsedManifest {
-  /** A copy of the given manifest, without defaults. */
+  /** A copy of the given manifest without defaults, and with its schemas of older drafts turned into 2020-12. */
   readonly manifest: Manifest;
+  /** The given manifest, whose digest counts. The same as `manifest` without schemas of older drafts. */
+  readonly written: unknown;
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -54,7 +57,7 @@ export function parseManifest(
   source: DocumentSource,
   { checksExamples = false, adapterLimits = null, kinds = [] }: ParseOptions = {},
 ): ParsedManifest {
-  const { manifest, accepted, errors } = readManifest(value, kinds);
+  const { manifest, written, accepted, errors } = readManifest(value, kinds);
   if (errors.length > 0) throw createInvalidManifest(errors, accepted, source);
   const invalid = [
     ...(checksExamples ? validateExamples(manifest) : []),
@@ -67,7 +70,7 @@ export function parseManifest(
     ...findIndistinctAlternatives(manifest),
     ...findCapabilityWarnings(manifest),
   ].map((warning) => createDiagnostic(warning, source, 'warning'));
-  return { manifest, warnings: sortDiagnostics(warnings) };
+  return { manifest, written, warnings: sortDiagnostics(warnings) };
 }
 
 /** Finds parts of routes that providers of a kind cannot have. */
@@ -78,6 +81,8 @@ export function findUnsupported(manifest: Manifest, limits: AdapterLimits): Viol
 interface ReadManifest {
   /** The manifest; valid only without errors. */
   readonly manifest: Manifest;
+  /** The manifest before its schemas of older drafts were turned into 2020-12. */
+  readonly written: unknown;
   /** The parts that the struct accepts. */
   readonly accepted: Partial<Manifest>;
   readonly errors: readonly Violation[];
@@ -91,15 +96,18 @@ export function readManifest(value: unknown, kinds: readonly string[] = []): Rea
   const copy = copyPlainJson(value);
   // Uses the copy instead of the result of superstruct, because the digest covers the manifest as
   // written.
-  const manifest = copy.value as Manifest;
-  if (copy.violations.length > 0) return { manifest, accepted: {}, errors: copy.violations };
+  const written = copy.value;
+  const manifest = upgradeManifest(written) as Manifest;
+  if (copy.violations.length > 0) {
+    return { manifest, written, accepted: {}, errors: copy.violations };
+  }
   const { violations, accepted } = validateStruct(
-    omitAdapterOperations(copy.value, kinds),
+    omitAdapterOperations(manifest, kinds),
     manifestStruct,
   );
   const acceptedParts = (accepted ?? {}) as Partial<Manifest>;
   const errors = [...violations, ...validateRules(acceptedParts)];
-  return { manifest, accepted: acceptedParts, errors };
+  return { manifest, written, accepted: acceptedParts, errors };
 }
 
 /** Adds the warnings that the errors cannot have caused. */

@@ -24,6 +24,8 @@ export interface ManifestText {
 export interface ParsedText {
   readonly manifest: Manifest;
   readonly digest: string;
+  /** As written, if that differs: with schemas of older drafts. */
+  readonly written?: unknown;
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -41,11 +43,22 @@ export function parseText(source: ManifestText): ParsedText {
   } = source;
   const { value, locate } = readStructuredText(file, text, format ?? undefined);
   const place = { file, locate: hasPlaces ? locate : () => null, prefix };
-  const written = prefix.reduce(readMember, value);
-  const { manifest, warnings } = parseManifest(written, place, {
-    checksExamples,
-    adapterLimits,
-    kinds,
-  });
-  return { manifest, digest: manifestDigest(manifest), warnings };
+  const given = prefix.reduce(readMember, value);
+  return createParsed(
+    parseManifest(given, place, {
+      checksExamples,
+      adapterLimits,
+      kinds,
+    }),
+  );
+}
+
+/** The digest covers the manifest as written. */
+export function createParsed({
+  manifest,
+  written,
+  warnings,
+}: ReturnType<typeof parseManifest>): ParsedText {
+  const digest = manifestDigest(written);
+  return { manifest, digest, warnings, ...(written !== manifest && { written }) };
 }

@@ -246,7 +246,11 @@ export class ModuleSlot {
     announce: ({ rejected }) => this.#context.sharedProbation?.reject(rejected),
     storeLastGood: ({ file, serving: { version, manifest }, rejected }) => {
       const { text } = version.prepared;
-      this.#context.lastGood.write(file, { text, manifest: manifest.manifest, rejected });
+      this.#context.lastGood.write(file, {
+        text,
+        manifest: manifest.written ?? manifest.manifest,
+        rejected,
+      });
     },
     removeLastGood: ({ file }) => this.#context.lastGood.remove(file),
     publish: ({ record, changed }) => {

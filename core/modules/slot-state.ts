@@ -11,7 +11,7 @@ import type { StateReason } from './state-reason.js';
 /** A version with the manifest that it serves. */
 export interface Serving {
   readonly version: ModuleVersion;
-  readonly manifest: Pick<LoadedManifest, 'manifest' | 'digest'>;
+  readonly manifest: Pick<LoadedManifest, 'manifest' | 'digest' | 'written'>;
 }
 
 /** The purpose of opening a version. The last three open the stored last good version. */

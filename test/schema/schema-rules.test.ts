@@ -85,7 +85,7 @@ const INVALID: Readonly<Record<string, readonly [schema: JsonSchema, ...errors: 
     'unsupported-keyword input_schema/items/$id',
   ],
   'another dialect': [
-    { $schema: 'http://json-schema.org/draft-07/schema#' },
+    { $schema: 'https://example.test/dialect' },
     'unsupported-keyword input_schema/$schema',
   ],
   'a circle at the same value': [

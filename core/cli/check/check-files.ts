@@ -149,9 +149,9 @@ async function checkManifest(
   try {
     const source = { file, locate: document.locate };
     const options = { checksExamples: true, kinds: plugins.kinds() };
-    const { manifest, warnings } = parseManifest(document.value, source, options);
+    const { manifest, written, warnings } = parseManifest(document.value, source, options);
     await checkOperations(manifest, source, plugins);
-    const read = { manifest, digest: manifestDigest(manifest), warnings, files: [path] };
+    const read = { manifest, digest: manifestDigest(written), warnings, files: [path] };
     return report(manifest.module_id, read, warnings);
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;

@@ -18,6 +18,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { value, locate } = readStructuredText(file, await readFileText(file));
   const { config, sources } = await readSettings(PLUGIN_SETTINGS, command, context);
   const kinds = (await openPlugins(config, sources.plugins)).kinds();
-  const digest = manifestDigest(parseManifest(value, { file, locate }, { kinds }).manifest);
+  const digest = manifestDigest(parseManifest(value, { file, locate }, { kinds }).written);
   return printResult(command, context, { file, digest }, () => `${digest}\n`);
 }

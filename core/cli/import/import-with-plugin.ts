@@ -14,6 +14,7 @@ import { ModuleScope } from '../../isolation/scope.js';
 import { withTimeout } from '../../lib/promises.js';
 import { toError } from '../../lib/to-error.js';
 import { validateAdapterOperations } from '../../manifest/adapter-operations.js';
+import { upgradeManifest } from '../../manifest/upgrade-manifest.js';
 import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
 import { CommandError } from '../command-error.js';
 import type { JsonObject } from '../json-value.js';
@@ -168,7 +169,7 @@ async function convert(
     }),
     schemas: structuredClone(module.schemas ?? {}) as DraftManifest['schemas'],
   };
-  const manifest = finishManifest(draft, unmapped, [kind]);
+  const manifest = finishManifest(upgradeManifest(draft), unmapped, [kind]);
   const adapter = await plugins.adapter(kind);
   const [violation] = [
     ...validateAdapterOperations(manifest as never, adapter),

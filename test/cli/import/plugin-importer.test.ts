@@ -229,8 +229,8 @@ describe('modgate import with an importer of a plugin', () => {
       /^2 modgate: unknown option '--odd'/,
     );
     expect(await run('acme', ...module)).to.match(/^2 modgate: missing required argument/);
-    expect(await run('acne', 'orders.json', ...module)).to.equal(
-      "2 modgate: <what> must be one of openapi, acme (did you mean 'acme'?)",
+    expect(await run('acne', 'orders.json', ...module)).to.match(
+      /^2 modgate: <what> must be one of openapi, .*\bacme\b.* \(did you mean 'acme'\?\)$/,
     );
     expect(await run('openapi', 'orders.json', ...module)).to.match(/^2 modgate: .*--endpoint/);
   });
