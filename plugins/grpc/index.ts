@@ -1,4 +1,5 @@
 import type { Plugin } from '../../core/contract/index.js';
 import { grpcAdapter } from './grpc-adapter.js';
+import { grpcImporter } from './grpc-importer.js';
 
-export default { adapters: [grpcAdapter] } satisfies Plugin;
+export default { adapters: [grpcAdapter], importers: [grpcImporter] } satisfies Plugin;

@@ -434,7 +434,8 @@ async function checkHealth(
   throw new ProviderFailure('unavailable', 'the health check did not answer SERVING');
 }
 
-function readAddress(text: string): GrpcAddress {
+/** The host and port of an endpoint. */
+export function readAddress(text: string): GrpcAddress {
   const url = new URL(text.replace(/^grpc/, 'http'));
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isTls = url.protocol === 'https:';

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import type { DescService } from '@bufbuild/protobuf';
+import type { ImportContext, ImportedModule, LeftOut } from '../../../core/contract/index.js';
+import type { GrpcConfig } from '../config.js';
+import { EndpointConnections } from '../connections.js';
+import { readAddress } from '../provider.js';
+import { type Reflected, Reflection } from '../reflection.js';
+import { readDescriptorSet, type Schema } from '../schema.js';
+import { MessageSchemas } from './message-schemas.js';
+import { createRoutes } from './method-routes.js';
+
+/** Services of gRPC itself. */
+const OWN_SERVICE = /^grpc\./;
+const ENDPOINT = /^(?:grpcs?:\/\/)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$/;
+const PROTOC = 'protoc --include_imports --include_source_info --descriptor_set_out=set.binpb';
+
+/** What was read, and the provider that the descriptor names. */
+interface Source {
+  readonly schema: Schema & Partial<Pick<Reflected, 'missing'>>;
+  /** The services to import; `null` for all. */
+  readonly services: readonly string[] | null;
+  readonly config: GrpcConfig;
+}
+
+/** Reads the source, and makes a route of each method that can be carried. */
+export async function importServices(
+  [source = '', ...more]: readonly string[],
+  context: ImportContext,
+): Promise<ImportedModule> {
+  if (source === '' || more.length > 0) context.reject('the source must be one address or file');
+  const { schema, services, config } = existsSync(source)
+    ? await readFileSource(source, context)
+    : await readServer(source, context);
+  const leftOut: LeftOut[] = [...(schema.missing ?? new Map<string, string>())].map(
+    ([place, reason]) => ({ place, reason }),
+  );
+  const schemas = new MessageSchemas();
+  const found = [...schema.registry]
+    .filter((each): each is DescService => each.kind === 'service')
+    .filter(({ typeName }) => services?.includes(typeName) ?? !OWN_SERVICE.test(typeName));
+  const routes = createRoutes(found, schemas, leftOut);
+  if (routes.length === 0 && leftOut.length === 0) throw new Error('the source has no services');
+  return {
+    provider: { kind: 'grpc', config },
+    replaces: ['endpoints', 'descriptors'],
+    routes,
+    schemas: schemas.all,
+    leftOut,
+  };
+}
+
+async function readFileSource(file: string, context: ImportContext): Promise<Source> {
+  if (file.endsWith('.proto')) {
+    context.reject(`the source must be a descriptor set: ${PROTOC} ${file}`);
+  }
+  if (context.endpoint === null) context.reject('a file needs --endpoint grpc://host:port');
+  const config = {
+    endpoints: [toUrl(context.endpoint, context)],
+    descriptors: { file: context.pathInDescriptor(file) },
+  };
+  const resolved = await context.resolve<GrpcConfig>('grpc', config);
+  const bytes = resolved.file(config.descriptors.file);
+  return { schema: readDescriptorSet(bytes), services: null, config };
+}
+
+async function readServer(address: string, context: ImportContext): Promise<Source> {
+  const url = toUrl(address, context);
+  const endpoint = context.endpoint === null ? url : toUrl(context.endpoint, context);
+  const config: GrpcConfig = { endpoints: [endpoint], descriptors: { reflection: true } };
+  await context.resolve('grpc', config);
+  const connections = new EndpointConnections(readAddress(url));
+  context.scope.defer(() => connections.close());
+  const reflection = new Reflection(connections, {}, context.signal);
+  const all = await reflection.listServices();
+  const services = all.filter((name) => !OWN_SERVICE.test(name));
+  return { schema: await reflection.read(services), services, config };
+}
+
+function toUrl(text: string, context: ImportContext): string {
+  if (!ENDPOINT.test(text))
+    context.reject(`'${text}' must be a file, host:port or grpcs://host:port`);
+  return text.includes('://') ? text : `grpc://${text}`;
+}

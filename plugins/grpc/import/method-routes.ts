@@ -1,0 +1,136 @@
+import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
+import type { LeftOut, ManifestRoute } from '../../../core/contract/index.js';
+import { HTTP_BODY } from '../bound-route.js';
+import { findField, findFieldPath } from '../message-fields.js';
+import { readComment } from './comments.js';
+import { type HttpBinding, readHttpBindings } from './http-bindings.js';
+import { convertTemplate } from './http-template.js';
+import type { MessageSchemas } from './message-schemas.js';
+
+const EMPTY = 'google.protobuf.Empty';
+const FIELD_MASK = 'google.protobuf.FieldMask';
+/** `idempotency_level` of a method. */
+const NO_SIDE_EFFECTS = 1;
+const IDEMPOTENT = 2;
+const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Makes routes of all methods; what cannot be carried is added to `leftOut`. */
+export function createRoutes(
+  services: readonly DescService[],
+  schemas: MessageSchemas,
+  leftOut: LeftOut[],
+): ManifestRoute[] {
+  const ids = new Set<string>();
+  return services.flatMap((service) =>
+    service.methods.flatMap((method) => {
+      const place = `${service.typeName}/${method.name}`;
+      if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming') {
+        leftOut.push({ place, reason: 'a stream of requests is not carried' });
+        return [];
+      }
+      const bindings = readHttpBindings(method);
+      const all =
+        bindings.length === 0 ? [{ method: 'POST', path: `/${place}`, body: '*' }] : bindings;
+      return all.flatMap((binding: HttpBinding) => {
+        const route = createRoute({ service, method, place, binding, schemas, leftOut });
+        if (route === null) return [];
+        const operation_id = nameOperation(service, method, ids);
+        return [{ ...route, operation: { operation_id, ...route.operation } } as ManifestRoute];
+      });
+    }),
+  );
+}
+
+/** The name of the method if it is unique, otherwise with its service and a number. */
+function nameOperation({ name }: DescService, method: DescMethod, ids: Set<string>): string {
+  const candidates = [method.name, `${name}_${method.name}`];
+  for (let count = 2; count < 1_000; count += 1) candidates.push(`${name}_${method.name}_${count}`);
+  const id = candidates.find((candidate) => !ids.has(candidate)) ?? method.name;
+  ids.add(id);
+  return id;
+}
+
+interface RouteParts {
+  readonly service: DescService;
+  readonly method: DescMethod;
+  readonly place: string;
+  readonly binding: HttpBinding;
+  readonly schemas: MessageSchemas;
+  readonly leftOut: LeftOut[];
+}
+
+function createRoute({ service, method, place, binding, schemas, leftOut }: RouteParts) {
+  const template = convertTemplate(binding.path);
+  if ('reason' in template) {
+    leftOut.push({
+      place: `${place} (${binding.method} ${binding.path})`,
+      reason: template.reason,
+    });
+    return null;
+  }
+  const { input, output, proto } = method;
+  const shown = `${binding.method} ${template.path}`;
+  const hasBody = BODY_METHODS.has(binding.method);
+  if (!hasBody && binding.body !== '') {
+    leftOut.push({ place: shown, reason: `a body of ${binding.method} is not carried` });
+    return null;
+  }
+  const level = proto.options?.idempotencyLevel;
+  const result = binding.responseBody === '' ? null : findField(output, binding.responseBody ?? '');
+  const outputSchema = result ? schemas.describeField(result) : schemas.describe(output);
+  const isBytes = (result?.message ?? output).typeName === HTTP_BODY;
+  const bodyParts = hasBody ? describeBody(input, binding, schemas) : {};
+  const query = schemas.describeQuery(input, [
+    ...template.fields,
+    ...(binding.body === '' ? [] : [binding.body]),
+  ]);
+  for (const field of input.fields) {
+    if (field.message?.typeName !== FIELD_MASK || binding.method !== 'PATCH') continue;
+    leftOut.push({ place: shown, part: field.name, reason: 'a field mask is not filled in' });
+  }
+  const { summary, description } = readComment(method);
+  return {
+    method: binding.method,
+    path: template.path,
+    tags: [service.name],
+    ...(summary !== '' && { summary }),
+    ...(description !== '' && { description }),
+    ...(proto.options?.deprecated === true && { deprecated: true }),
+    operation: {
+      ...((level === NO_SIDE_EFFECTS || level === IDEMPOTENT) && { idempotency: 'idempotent' }),
+      ...(level === NO_SIDE_EFFECTS && binding.method !== 'GET' && { reads: true }),
+      ...bodyParts,
+      ...(query !== null && { query_schema: query }),
+      ...(isBytes && { response: 'bytes' }),
+      ...(!isBytes && method.methodKind === 'server_streaming' && { stream: 'ndjson' }),
+      ...(!isBytes && method.methodKind === 'unary' && { output_schema: outputSchema }),
+      grpc: describeCall(place, binding, template.bind, hasBody),
+    },
+  };
+}
+
+/** How the body is checked. Without a field for it there is none. */
+function describeBody(input: DescMessage, { body }: HttpBinding, schemas: MessageSchemas) {
+  if (body === '') return { body: 'none' };
+  const field = body === '*' ? null : (findFieldPath(input, body)?.at(-1) ?? null);
+  const message = field === null ? input : field.message;
+  if (message?.typeName === HTTP_BODY) return { body: 'bytes' };
+  if (message?.typeName === EMPTY) return { body: 'optional' };
+  return {
+    input_schema: field === null ? schemas.describeInput(input) : schemas.describeInputField(field),
+  };
+}
+
+function describeCall(
+  method: string,
+  { body, responseBody = '' }: HttpBinding,
+  bind: Readonly<Record<string, string>>,
+  hasBody: boolean,
+): string | object {
+  const others = {
+    ...(hasBody && body !== '*' && { body }),
+    ...(responseBody !== '' && { response_body: responseBody }),
+    ...(Object.keys(bind).length > 0 && { bind }),
+  };
+  return Object.keys(others).length === 0 ? method : { method, ...others };
+}
