@@ -1,6 +1,7 @@
 import { type Arguments, createArgumentProblem } from './check-arguments.js';
 import { describeForm, findSchema } from './describe-form.js';
 import type { DescribedTool } from './describe-tool.js';
+import { isServerTool } from './server-tool.js';
 import {
   type ArgumentError,
   createProblemResult,
@@ -23,12 +24,13 @@ const JSON_TEXT = /^\s*[[{]/;
 /** Rewrites a Problem about the request in terms of the tool. */
 export function describeForAgent(
   problem: ToolProblem,
-  operation: ToolSource['operation'],
+  { operation, target }: Pick<ToolSource, 'operation' | 'target'>,
   call: MadeCall,
 ): ToolResult {
   const { code, request_id, errors } = problem;
   if (code === 'validation_failed' && Array.isArray(errors)) {
-    const named = errors.map((error) => translate(Object(error), operation, call));
+    const isWhole = isServerTool(target);
+    const named = errors.map((error) => translate(Object(error), { operation, isWhole }, call));
     const body = call.values.get('body');
     const isJsonText =
       body?.kind === 'string' &&
@@ -43,17 +45,29 @@ export function describeForAgent(
   return createProblemResult({ ...problem, next_actions });
 }
 
+interface NamedOperation {
+  readonly operation: ToolSource['operation'];
+  /** Whether the arguments are the body. */
+  readonly isWhole: boolean;
+}
+
 function translate(
   { field: place, reason }: { readonly field?: unknown; readonly reason?: unknown },
-  operation: ToolSource['operation'],
+  { operation, isWhole }: NamedOperation,
   { tool: { inputSchema } }: MadeCall,
 ): ArgumentError {
-  const field = nameArgument(typeof place === 'string' ? place : 'arguments', operation);
+  const written = typeof place === 'string' ? place : 'arguments';
+  const field = isWhole ? nameMember(written) : nameArgument(written, operation);
   const problem = String(reason);
   if (problem.startsWith('expected')) return { field, reason: `invalid: ${problem}` };
   const schema = findSchema(inputSchema, field.split(/[./]/), inputSchema);
   if (schema === undefined || problem.includes('expected')) return { field, reason: problem };
   return { field, reason: `${problem}: expected ${describeForm(schema, inputSchema)}` };
+}
+
+/** Without a body around the arguments. */
+function nameMember(place: string): string {
+  return place === '' ? 'arguments' : place.replace(/^\//, '');
 }
 
 /** Names the argument instead of its place in the request: `body/items/0`, `limit`. */

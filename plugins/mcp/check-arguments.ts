@@ -6,7 +6,7 @@ import {
   listProperties,
 } from './describe-form.js';
 import type { DescribedTool } from './describe-tool.js';
-import { assertExactNumbers, type ExactValue, InexactJson } from './exact-json.js';
+import { assertExactNumbers, type ExactValue, InexactJson, parseExact } from './exact-json.js';
 import { askFor, findNearestNames } from './nearest-names.js';
 import {
   type ArgumentError,
@@ -61,6 +61,15 @@ export function readArguments(tool: CheckedTool, value: ExactValue | undefined):
   const errors = [...unknown, ...missing].slice(0, MAX_ERRORS);
   if (errors.length > 0) throw new InvalidArguments(...errors);
   return given;
+}
+
+/**
+ * All arguments as one body, for a tool of an MCP server, which knows what it takes.
+ * @throws InvalidArguments for anything but an object, and for numbers that a parser would change.
+ */
+export function readWhole(value: ExactValue | undefined): Arguments {
+  readMembers(value);
+  return new Map([['body', value?.kind === 'object' ? value : parseExact('{}')]]);
 }
 
 function readMembers(value: ExactValue | undefined): Arguments {

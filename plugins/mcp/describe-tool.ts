@@ -8,6 +8,12 @@ import {
   type SchemaObject,
 } from '../../core/contract/index.js';
 import { isExactObject } from './exact-schema.js';
+import {
+  createServerInput,
+  createServerOutput,
+  isServerTool,
+  readServerTexts,
+} from './server-tool.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
 import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
@@ -15,6 +21,7 @@ import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
 /** A tool in `tools/list`. */
 export interface DescribedTool {
   readonly name: string;
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: { readonly type: 'object'; readonly [member: string]: unknown };
   readonly outputSchema?: { readonly type: 'object'; readonly [member: string]: unknown };
@@ -39,17 +46,23 @@ export interface KeptTool {
 }
 
 export function describeTool(source: ToolSource, shared: SharedSchemas): KeptTool {
-  const description = describeTarget(source, MAX_DESCRIPTION);
-  const input = createInputSchema(source, shared);
-  const output = createOutputSchema(source, shared);
+  const { target } = source;
+  const isForeign = isServerTool(target);
+  const texts = isForeign
+    ? readServerTexts(source, target)
+    : { description: describeTarget(source, MAX_DESCRIPTION) };
+  const input = isForeign ? createServerInput(target, shared) : createInputSchema(source, shared);
+  const output = isForeign
+    ? createServerOutput(source, target, shared)
+    : createOutputSchema(source, shared);
   return {
     tool: {
-      description,
+      ...texts,
       inputSchema: input.schema,
       ...(output !== null && { outputSchema: output.schema }),
       annotations: annotate(source),
     },
-    bytes: Buffer.byteLength(description) + input.bytes + (output?.bytes ?? 0),
+    bytes: Buffer.byteLength(JSON.stringify(texts)) + input.bytes + (output?.bytes ?? 0),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describeForAgent, type MadeCall } from './agent-problem.js';
 import { readBounded } from './bounded-body.js';
 import type { CatalogEntry } from './catalog.js';
+import { isServerTool, MAX_MEDIA_BYTES, readServerResult } from './server-tool.js';
 import {
   createProblemResult,
   createTextResult,
@@ -43,24 +44,45 @@ export async function readResult(
     await response.body?.cancel();
     return createProblemResult({ ...STREAMED, request_id: requestId });
   }
-  const { bytes, length } = await readBounded(response, maxResultBytes + MAX_HOST_BYTES);
+  const isForeign = isServerTool(entry.target);
+  const maxBytes = isForeign ? maxResultBytes + MAX_MEDIA_BYTES : maxResultBytes;
+  const { bytes, length } = await readBounded(response, maxBytes + MAX_HOST_BYTES);
   const isOfHost = response.headers.get('modgate-origin') === 'host';
   const isFailed = status >= MIN_ERROR_STATUS;
   if (isFailed && (kind !== 'route' || mode === 'envelope' || isOfHost)) {
     const problem = readProblem(UTF8.decode(bytes), requestId);
-    if (problem !== null) return describeForAgent(problem, operation, call);
+    if (problem !== null) return describeForAgent(problem, entry, call);
   }
   if (isOfHost && status === ACCEPTED) return createUnapproved(UTF8.decode(bytes), requestId);
   const hasEnvelope = mode === 'envelope' && !isFailed;
   const { start, end } = hasEnvelope ? findData(bytes) : { start: 0, end: 0 };
   const resultBytes = length - start - end;
-  if (resultBytes > maxResultBytes) return createTooLarge(entry, resultBytes, status, requestId);
+  if (resultBytes > maxBytes) return createTooLarge(entry, resultBytes, status, requestId);
   const text = UTF8.decode(bytes.subarray(start, length - end));
+  const measured = isForeign && !isFailed ? readServerResult(text) : null;
+  if (measured !== null) {
+    const { result, textBytes, mediaBytes } = measured;
+    const isLong = textBytes > maxResultBytes || mediaBytes > MAX_MEDIA_BYTES;
+    if (isLong) return createTooLarge(entry, resultBytes, status, requestId);
+    const { structuredContent, isError } = result;
+    const isWhole = tool.outputSchema === undefined || structuredContent !== undefined;
+    // Clients reject a success without the structure that its schema promises.
+    return isWhole || isError === true ? result : createUnstructured(entry, requestId);
+  }
   if (isFailed || tool.outputSchema === undefined) {
     return createTextResult(text, isFailed);
   }
   // The host has enforced the schema, which admits only objects that survive a parse.
   return { ...createTextResult(text), structuredContent: JSON.parse(text) };
+}
+
+function createUnstructured({ name }: CatalogEntry, request_id: string): ToolResult {
+  return createProblemResult({
+    code: 'provider_error',
+    detail: `the call of ${name} was made, and its result has no structure, or numbers that a parser would change`,
+    request_id,
+    next_actions: ['do not repeat the call: it may change data again'],
+  });
 }
 
 /** The error for a result that is longer than an agent may get. */

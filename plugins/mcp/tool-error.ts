@@ -26,9 +26,13 @@ export class InvalidArguments extends Error {
   }
 }
 
+/** A block of the result of an MCP server. */
+// biome-ignore lint/suspicious/noExplicitAny: any block of the protocol
+type ForeignBlock = any;
+
 /** The result of `tools/call`. */
 export interface ToolResult {
-  readonly content: { readonly type: 'text'; readonly text: string }[];
+  readonly content: ({ readonly type: 'text'; readonly text: string } | ForeignBlock)[];
   readonly structuredContent?: Record<string, unknown>;
   readonly isError?: boolean;
   readonly [member: string]: unknown;

@@ -45,7 +45,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map(
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-interface CompletedSchema {
+export interface CompletedSchema {
   readonly schema: { readonly type: 'object'; readonly [member: string]: unknown };
   /** The length of its JSON. */
   readonly bytes: number;

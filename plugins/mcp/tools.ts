@@ -1,11 +1,12 @@
 import type { HostApi, Log } from '../../core/contract/index.js';
 import { buildCall } from './build-call.js';
 import { type Catalog, type CatalogEntry, createCatalog } from './catalog.js';
-import { createArgumentProblem, readArguments } from './check-arguments.js';
+import { createArgumentProblem, readArguments, readWhole } from './check-arguments.js';
 import type { ExactValue } from './exact-json.js';
 import { type Exchange, requestHost } from './exchange.js';
 import { describeEntry } from './list-tools.js';
 import { readResult } from './read-result.js';
+import { isServerTool } from './server-tool.js';
 import { createProblemResult, InvalidArguments, type ToolResult } from './tool-error.js';
 
 interface CallableOperations {
@@ -90,7 +91,9 @@ export class Tools {
     const { requestId } = exchange.call;
     const tool = describeEntry(entry);
     try {
-      const values = readArguments(tool, argumentsValue);
+      const values = isServerTool(entry.target)
+        ? readWhole(argumentsValue)
+        : readArguments(tool, argumentsValue);
       const response = await requestHost(this.#host, exchange, buildCall(entry, values));
       return await readResult(entry, response, { tool, values, requestId });
     } catch (error) {
