@@ -56,6 +56,20 @@ function findReasons(body: unknown, overrides: object, others: object = {}) {
 }
 
 describe('an imported schema with a discriminator', () => {
+  it('checks no alternative of a value that names two', () => {
+    const named = (member: string) => ({
+      ...{ type: 'object', required: ['method', member] },
+      properties: { method: { enum: ['x'] } },
+    });
+    const overrides = {
+      oneOf: refer('First', 'Second'),
+      discriminator: { propertyName: 'method' },
+    };
+    const others = { First: named('a'), Second: named('b') };
+    expect(findReasons({ method: 'x', a: 1 }, overrides, others)).to.deep.equal({});
+    expect(findReasons({ method: 'x' }, overrides, others)).not.to.deep.equal({});
+  });
+
   it('accepts a value that is valid in several alternatives', () => {
     expect(findReasons({ method: 'password', password: 'a' }, {})).to.deep.equal({});
     expect(findReasons({ method: 'code', code: 1, password: 'a' }, {})).to.deep.equal({});

@@ -193,6 +193,11 @@ describe('modgate import of a document that refers to others', () => {
     ['a missing place in a file', 'ok.json#/no', 'a reference that leads nowhere'],
     ['an invalid file', 'bad.yaml', 'a reference: bad.yaml is not valid YAML at line 3: '],
     ['a file above', '../secret.json', 'a reference that leaves the folder of the document: ../'],
+    [
+      'a missing file above',
+      '../missing.json',
+      'a reference that leaves the folder of the document: ../',
+    ],
     ['a path', '/etc/hostname', 'a reference that leaves the folder of the document: ../'],
     ['a link to a file above', 'link.json', 'leaves the folder of the document: link.json'],
     ['another scheme', 'https://other.example/a.json', 'a reference to another scheme: https:'],
@@ -214,6 +219,28 @@ describe('modgate import of a document that refers to others', () => {
       }
     });
   }
+
+  it('reads at most 10,000 documents', async () => {
+    const parameters = Array.from({ length: 10_001 }, (_, index) => ({ $ref: `n${index}.json` }));
+    const { lines } = await importOne(post({ parameters }));
+    const missing = lines.filter((line) => /n\d+\.json does not exist/.test(line));
+    const others = lines.filter((line) => !missing.includes(line));
+    expect(missing).to.have.length(10_000);
+    expect(others).to.have.length(1);
+    expect(others[0]).to.include('it is a reference to more than 10000 other documents');
+  });
+
+  it('reads at most 64 MiB', async () => {
+    const space = ' '.repeat(30 * 1024 * 1024);
+    const parameter = JSON.stringify({ in: 'query', name: 'a', schema: { type: 'string' } });
+    const names = ['a.json', 'b.json', 'c.json'];
+    writeAll(Object.fromEntries(names.map((name) => [`api/${name}`, `${parameter}${space}`])));
+    const parameters = names.map(($ref) => ({ $ref }));
+    const { lines, route } = await importOne(post({ parameters }));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include('it is a reference to more than 64 MiB');
+    expect(route.operation.query_schema.properties).to.have.keys('a');
+  });
 
   it('has a route for an operation that cannot be read, and a line for a path', async () => {
     const { lines, route } = await importOne({

@@ -106,6 +106,13 @@ describe('sign-in to the console at an issuer', () => {
     for (const secret of secrets) expect(cookie).to.not.contain(secret);
   });
 
+  it('asks for the scopes of the configuration alone', async () => {
+    const response = await browser.send(startUrl());
+    const { searchParams } = new URL(response.headers.get('location') ?? '');
+    expect(searchParams.get('scope')).to.equal('openid modgate.modules.read');
+    expect(searchParams.has('prompt')).to.equal(false);
+  });
+
   it('sends the verifier to the issuer once', async () => {
     const before = provider.exchanges.length;
     const callback = await reachCallback();

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Sessions } from '../../../plugins/console/sessions/sessions.js';
 import type { IssuedTokens } from '../../../plugins/console/sessions/token-renewal.js';
@@ -116,6 +117,32 @@ describe('the token of a session', () => {
     context.now += 21 * SECOND;
     expect(await isAlive(1)).to.equal(true);
     expect(issuer.used).to.deep.equal(['refresh-0', 'refresh-0']);
+  });
+
+  it('is awaited for 5 s, in the process that renews it and in others', async () => {
+    const reads: number[] = [];
+    const { records } = context;
+    const counted = {
+      ...records,
+      get: (key: string) => {
+        reads.push(performance.now());
+        return records.get(key);
+      },
+    };
+    processes = [0, 1].map(
+      () => new Sessions({ ...context, records: counted }, issuer, () => context.now),
+    );
+    expire();
+    issuer.meanwhile = () => new Promise(() => {});
+    const startedAt = performance.now();
+    const failures = await Promise.all(
+      [0, 1].map((number) => find(number).catch((error) => error)),
+    );
+    expect(performance.now() - startedAt).to.be.within(4900, 8000);
+    for (const failure of failures) expect(failure).to.include({ code: 'unavailable' });
+    const count = reads.length;
+    await wait(500);
+    expect(reads).to.have.length(count);
   });
 
   it('is stored neither in clear nor with its refresh token', async () => {

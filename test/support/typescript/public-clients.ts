@@ -37,16 +37,20 @@ export function describePublicClients(documents: readonly PublicDocument[]): voi
         const args = ['openapi', source, '--module', 'api', '--endpoint', 'https://api.example'];
         const imported = await place.run(['import', ...args]);
         expect(imported.code, imported.stderr).to.equal(0);
-        const modules = ['--modules', 'modules.d'];
-        const written = await place.run(['client', ...modules, '--out', 'client.ts']);
-        expect(written.code, written.stderr).to.equal(0);
-        const { stdout } = await place.run(['openapi', ...modules, '--view', 'client']);
-        const use = place.write('use.ts', useEachRoute(JSON.parse(stdout)));
-        const lib = ['es2022', 'dom', 'dom.iterable'];
-        expect(compile([use], { lib, types: [] })).to.deep.equal([]);
+        expect(await compileClient(place)).to.deep.equal([]);
       });
     }
   });
+}
+
+/** Compiles the client of the modules of a place with a call of each route, and returns the errors. */
+export async function compileClient(place: Workplace): Promise<string[]> {
+  const modules = ['--modules', 'modules.d'];
+  const written = await place.run(['client', ...modules, '--out', 'client.ts']);
+  expect(written.code, written.stderr).to.equal(0);
+  const { stdout } = await place.run(['openapi', ...modules, '--view', 'client']);
+  const use = place.write('use.ts', useEachRoute(JSON.parse(stdout)));
+  return compile([use], { lib: ['es2022', 'dom', 'dom.iterable'], types: [] });
 }
 
 function unpack({ file, entry }: PublicDocument, place: Workplace): string {

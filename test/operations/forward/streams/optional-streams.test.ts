@@ -35,9 +35,11 @@ describe('routes of an optional stream', () => {
         mcp: { expose: 'all', approve: 'never' },
       };
       const responses = { mode: 'raw' };
+      const limits = { stream: { per_actor: 1 } };
       return {
         'chat.json': describeModule('chat', url, ROUTES, overrides),
         'raw.json': describeModule('raw', url, ROUTES, { ...overrides, responses }),
+        'few.json': describeModule('few', url, ROUTES, { ...overrides, limits }),
       };
     },
     ['--surfaces', 'mcp'],
@@ -115,6 +117,19 @@ describe('routes of an optional stream', () => {
     expect(await (await post({}, 'raw')).text()).to.include('data: 1\n\n');
   });
 
+  it('count only open streams toward the limits of streams', async () => {
+    answer((response) => {
+      beginEvents(response);
+      response.write('data: 1\n\n');
+    });
+    const open = await post({}, 'few');
+    expect(open.status).to.equal(200);
+    expect((await post({}, 'few')).status).to.equal(429);
+    answerJson('{"text": "a"}');
+    expect((await post({}, 'few')).status).to.equal(200);
+    await open.body?.cancel();
+  });
+
   it('describe both in the API description', async () => {
     const response = await fetch(`${setup.host.url}/openapi.json`, {
       headers: { authorization: `Bearer ${ROOT}` },
@@ -124,6 +139,15 @@ describe('routes of an optional stream', () => {
     };
     const { content } = paths['/modules/chat/http/chat']?.post.responses['200'] ?? {};
     expect(Object.keys(content ?? {})).to.deep.equal([JSON_TYPE, 'text/event-stream']);
+  });
+
+  it('are explained as callable whatever a caller accepts', async () => {
+    const target = encodeURIComponent('/modules/chat/http/watch');
+    const response = await fetch(`${setup.host.url}/explain?method=GET&target=${target}`, {
+      headers: { authorization: `Bearer ${ROOT}` },
+    });
+    const { checks } = (await response.json()) as { checks: { check: string; outcome: string }[] };
+    expect(checks.find(({ check }) => check === 'accept')?.outcome).to.equal('pass');
   });
 
   it('are tools that ask for JSON, and fail with a stream', async () => {
