@@ -95,6 +95,14 @@ describe('draining', () => {
     }
   });
 
+  it('does not wait for a connection on which nothing was sent', async () => {
+    const connection = await RawConnection.open(setup.host.port);
+    const begun = performance.now();
+    expect((await setup.host.stop()).code).to.equal(0);
+    expect(performance.now() - begun).to.be.below(PROMPT_MS);
+    await connection.closed(PROMPT_MS);
+  });
+
   it('reports on an open connection that it is not ready, or closes it', async () => {
     const connection = await RawConnection.open(setup.host.port);
     try {

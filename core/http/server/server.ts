@@ -7,6 +7,7 @@ import { closeWithdrawnClients, type ReloadedPair } from '../tls/open-tls.js';
 import { HandshakeAwareRequest } from './handshake.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
+import { trackUnusedConnections } from './unused-connections.js';
 import { answerUpgrade } from './upgrades.js';
 
 type ServerLimits = Pick<
@@ -71,6 +72,7 @@ export function createServer(
   server.on('connect', (request, socket) => answerConnect(request, socket, onRejected));
   server.on('upgrade', (request, socket, head) => answerUpgrade(request, socket, head, serialized));
   const open = trackConnections(server);
+  const closeUnused = trackUnusedConnections(server);
   const destroyConnections = () => {
     for (const socket of open) socket.destroy();
   };
@@ -85,6 +87,7 @@ export function createServer(
         (onClosed) => {
           server.close(onClosed);
           server.closeIdleConnections();
+          closeUnused();
         },
       ),
     handOver: (timeoutMs, endStreams) =>

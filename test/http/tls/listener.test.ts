@@ -56,6 +56,16 @@ describe('TLS listener', () => {
     });
   }
 
+  it('does not wait in a drain for a connection on which nothing was sent', async () => {
+    const other = await startTlsHost({}, () => []);
+    const socket = await shakeHands(other);
+    const closed = once(socket, 'close');
+    const begun = performance.now();
+    await other.stopAll();
+    expect(performance.now() - begun).to.be.below(9_000);
+    await closed;
+  });
+
   it('offers only HTTP/1.1', async () => {
     const socket = await shakeHands(host, { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(socket.alpnProtocol).to.equal('http/1.1');
