@@ -221,5 +221,7 @@ describe('the token of a session', () => {
     };
     expect(await isAlive()).to.equal(false);
     expect(context.stored.size).to.equal(0);
+    // The sign-out could only revoke the token before it.
+    expect(issuer.revoked).to.include('refresh-1');
   });
 });

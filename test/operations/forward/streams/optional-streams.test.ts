@@ -39,6 +39,10 @@ describe('routes of an optional stream', () => {
       return {
         'chat.json': describeModule('chat', url, ROUTES, overrides),
         'raw.json': describeModule('raw', url, ROUTES, { ...overrides, responses }),
+        'long.json': describeModule('long', url, ROUTES, {
+          ...{ ...overrides, responses },
+          limits: { hold_bytes: 1000 },
+        }),
         'few.json': describeModule('few', url, ROUTES, { ...overrides, limits }),
       };
     },
@@ -115,6 +119,14 @@ describe('routes of an optional stream', () => {
     expect(await (await post({}, 'raw')).json()).to.deep.equal({ text: 'a' });
     answerEvents();
     expect(await (await post({}, 'raw')).text()).to.include('data: 1\n\n');
+  });
+
+  it('check JSON of any length in raw mode', async () => {
+    const text = 'a'.repeat(5000);
+    answerJson(JSON.stringify({ text }));
+    expect(await (await post({}, 'long')).json()).to.deep.equal({ text });
+    answerJson(JSON.stringify({ other: text }));
+    expect((await post({}, 'long')).status).to.equal(502);
   });
 
   it('count only open streams toward the limits of streams', async () => {
