@@ -105,7 +105,7 @@ function chooseValue({ example, examples, schema }, document) {
   return String(chosen ?? (type === 'integer' || type === 'number' ? '7' : 'a1'));
 }
 
-async function startHost(folder) {
+export async function startHost(folder) {
   const args = [MAIN, 'serve', '--modules', folder, '--port', '0', '--env', 'development'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve, reject) => {
