@@ -68,7 +68,7 @@ print(`\n${formatResults(results)}`);
 /** @param {Results} results */
 function writeResults(results) {
   mkdirSync(OUTPUT, { recursive: true });
-  writeFileSync(new URL('results.json', OUTPUT), `${JSON.stringify(results, null, 1)}\n`);
+  writeFileSync(new URL('results.json', OUTPUT), `${JSON.stringify(results)}\n`);
   writeFileSync(new URL('results.md', OUTPUT), `${formatResults(results)}\n`);
   const charted = results.scenarios.filter(({ name }) => CHARTED.includes(name));
   writeFileSync(new URL('results.svg', OUTPUT), drawChart(charted));

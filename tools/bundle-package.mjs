@@ -82,7 +82,9 @@ await bundle(pluginEntries, {
 await stop();
 for (const path of files.filter((one) => OPENED.test(one))) {
   mkdirSync(dirname(join(outDir, path)), { recursive: true });
-  cpSync(join(DIST, path), join(outDir, path), { recursive: true });
+  if (path.endsWith('.json'))
+    writeFileSync(join(outDir, path), JSON.stringify(JSON.parse(read(path))));
+  else cpSync(join(DIST, path), join(outDir, path), { recursive: true });
 }
 for (const entry of [CONTRACT, TESTKIT, CLIENT]) writeTypes(toTypes(entry));
 
