@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { hasCommand, LOAD_CORE, readLine, spawnPinned } from './pinned-process.mjs';
 
 /**
@@ -24,6 +26,18 @@ import { hasCommand, LOAD_CORE, readLine, spawnPinned } from './pinned-process.m
 
 /** wrk if installed: it needs a fifth of the CPU time of autocannon. */
 export const loadGenerator = hasCommand('wrk', '-v') ? 'wrk' : 'autocannon';
+
+/**
+ * The file for `LoadOptions.bodyFile`; `null` for a payload without a body.
+ * @param {string} folder
+ * @param {import('./payloads.mjs').Payload} payload
+ */
+export function writeBody(folder, { request }) {
+  if (request === null) return null;
+  const file = join(folder, 'body.json');
+  writeFileSync(file, request);
+  return file;
+}
 
 /**
  * @param {LoadOptions} options

@@ -1,4 +1,7 @@
-import { applyLoad } from './load.mjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyLoad, writeBody } from './load.mjs';
 import { startModgate } from './modgate.mjs';
 import { PAYLOADS } from './payloads.mjs';
 import { LOAD_CORE, startServer } from './pinned-process.mjs';
@@ -20,7 +23,7 @@ const CONNECTIONS = 32;
 export async function loadHost({
   dist,
   nodeFlags,
-  payload = 'GET 100 B',
+  payload: name = 'GET 100 B',
   holdBytes = null,
   warmUpSeconds,
   seconds,
@@ -28,8 +31,11 @@ export async function loadHost({
 }) {
   const upstream = await startServer(LOAD_CORE, 'upstream.mjs');
   const host = await startModgate({ dist, upstream: upstream.url, nodeFlags, holdBytes });
-  const { path } = PAYLOADS.find(({ name }) => name === payload);
-  const load = { url: host.url + path, headers: host.headers, bodyFile: null, connections: CONNECTIONS };
+  const files = mkdtempSync(join(tmpdir(), 'modgate-bench-body-'));
+  const payload = PAYLOADS.find((one) => one.name === name);
+  const bodyFile = writeBody(files, payload);
+  const { url, headers } = host;
+  const load = { url: url + payload.path, headers, bodyFile, connections: CONNECTIONS };
   try {
     await applyLoad({ ...load, seconds: warmUpSeconds });
     const result = await applyLoad({ ...load, seconds });
@@ -39,5 +45,6 @@ export async function loadHost({
   } finally {
     await host.stop();
     await upstream.stop();
+    rmSync(files, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyLoad } from './load.mjs';
+import { applyLoad, writeBody } from './load.mjs';
 import { PAYLOADS } from './payloads.mjs';
 import { LOAD_CORE, startServer } from './pinned-process.mjs';
 import { readCpuMicroseconds, readPeakKib, resetPeak } from './process-figures.mjs';
@@ -86,13 +86,6 @@ export async function measureScenario(scenario, { dist, pace, report }) {
  */
 
 /** @typedef {Awaited<ReturnType<typeof measureRound>>} Round */
-
-function writeBody(folder, { request }) {
-  if (request === null) return null;
-  const file = join(folder, 'body.json');
-  writeFileSync(file, request);
-  return file;
-}
 
 function load({ payload, connections, thinkMs }, running, bodyFile, seconds) {
   return applyLoad({

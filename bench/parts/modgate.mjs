@@ -14,7 +14,7 @@ const POLL_MS = 2;
  * @param {number} [options.modules]
  * @param {number} [options.routes] of each module
  * @param {'envelope' | 'raw'} [options.mode] what callers get of a response
- * @param {number | null} [options.holdBytes] `limits.hold_bytes`; `null`, the default, for that of the host
+ * @param {number | null} [options.holdBytes] `limits.hold_bytes` and `limits.hold_request_bytes`; `null`, the default, for that of the host
  * @param {boolean} [options.hasIssuedToken] whether callers present a JWT instead of a token of the host's file
  * @param {readonly string[]} [options.nodeFlags]
  * @param {readonly string[]} [options.args] further flags of the host

@@ -9,6 +9,8 @@ const CAPABILITY = 'bench.call';
 const TOKEN = 'bench-token';
 /** Longest response of a module that does not set `limits.response_bytes`. */
 const MAX_HELD_BYTES = 4_194_304;
+/** The default of `limits.request_bytes`. */
+const MAX_REQUEST_BYTES = 1_048_576;
 /** Longer than every payload. */
 const MAX_STREAMED_BYTES = 33_554_432;
 
@@ -39,7 +41,11 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode, hol
         manifest: `./${name}.manifest.json`,
         ...(mode === 'raw' && { responses: { mode } }),
         ...(holdBytes !== null && {
-          limits: { hold_bytes: holdBytes, response_bytes: MAX_STREAMED_BYTES },
+          limits: {
+            hold_bytes: holdBytes,
+            hold_request_bytes: Math.min(holdBytes, MAX_REQUEST_BYTES),
+            response_bytes: MAX_STREAMED_BYTES,
+          },
         }),
       }),
     );

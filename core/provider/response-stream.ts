@@ -192,6 +192,7 @@ export class ResponseStream implements AbortListener, BodySink {
    * Called when no further part is read: the client has disconnected, or the response is not used.
    */
   close(): void {
+    if (!this.#isOpen) return;
     this.#fail(new ProviderFailure('cancelled', 'the response is not read any more'));
   }
 

@@ -15,10 +15,15 @@ const TCP_KEEP_ALIVE_DELAY_MS = 60_000;
 const READ_BUFFER_BYTES = 65_536;
 
 /**
- * All sockets read into this buffer, and the data is copied before the next read. Node would otherwise
+ * Sockets read into this buffer, and the data is copied before the next read. Node would otherwise
  * allocate a buffer of this size per read, which is 5 % of the CPU time of a small call.
  */
-const readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+const sharedBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+/**
+ * After a read of this size more is likely to follow: the next one has a buffer of its own, which
+ * is not copied if it is filled as far.
+ */
+const LONG_READ_BYTES = 49_152;
 
 export type Address =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
@@ -104,14 +109,28 @@ export function createConnector(address: Address): Connector {
 }
 
 function dial(address: Address): Socket {
+  let next = sharedBuffer;
   const socket: Socket = connect(address, {
     highWaterMark: READ_BUFFER_BYTES,
     onread: {
-      buffer: readBuffer,
-      callback: (length) => socket.push(Buffer.from(readBuffer.subarray(0, length))),
+      buffer: () => next,
+      callback: (length, buffer) => {
+        const isLong = length >= LONG_READ_BYTES;
+        next = isLong ? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES) : sharedBuffer;
+        const isOwn = isLong && buffer !== sharedBuffer;
+        const bytes = buffer.subarray(0, length);
+        return socket.push(isOwn ? bytes : copyBytes(bytes));
+      },
     },
   });
   return socket;
+}
+
+/** Unlike `Buffer.from`, which took 10 % of the CPU time of a GET of 1 MiB. */
+function copyBytes(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 function connect(

@@ -13,6 +13,7 @@ import {
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
 import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 import type { HeldReads } from './held-reads.js';
+import { RequestBody } from './request-body.js';
 import type { RequestWrites } from './request-writes.js';
 import { UpstreamBody } from './upstream-body.js';
 
@@ -58,10 +59,7 @@ export function sendUpstream(
   }
   return new Promise((resolve, reject) => {
     const handler = new UpstreamRequest(method, limits, resolve, reject);
-    // The types of undici do not have the bodies that can be iterated.
-    const sent = (
-      body !== null && isBodyStream(body) ? handler.follow(body) : body
-    ) as Buffer | null;
+    const sent = body !== null && isBodyStream(body) ? handler.follow(body) : body;
     const options: AbortAwareOptions = {
       method,
       path,
@@ -90,7 +88,6 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   /** Whether the whole request was given to the connection. */
   #isSent = true;
   #isOver = false;
-  #onOver = () => {};
   /** The body, once it is streamed. */
   #stream: UpstreamBody | null = null;
   #hasResponse = false;
@@ -122,28 +119,15 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     return this.#isOver;
   }
 
-  /** Passes a body on, whose request is sent with its last part. */
-  follow(body: BodyStream): BodyStream {
+  /** Returns the body for undici, whose request is sent with its last part. */
+  follow(body: BodyStream): RequestBody {
     this.#isSent = false;
-    return this.#passOn(body);
-  }
-
-  async *#passOn(body: BodyStream): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const part of body) {
-      if (this.#status >= MIN_ERROR_STATUS) return this.#stopSending();
-      yield part;
-    }
-    this.#isSent = true;
-  }
-
-  /** Waits: a throw would close the connection, and a return would complete the body. */
-  async #stopSending(): Promise<never> {
-    if (!this.#isOver) {
-      await new Promise<void>((resolve) => {
-        this.#onOver = resolve;
-      });
-    }
-    throw new Error('the provider has answered');
+    return new RequestBody(body, {
+      isStopped: () => this.#status >= MIN_ERROR_STATUS,
+      onEnd: () => {
+        this.#isSent = true;
+      },
+    });
   }
 
   get #phase(): FailurePhase {
@@ -336,7 +320,6 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     this.#isOver = true;
     this.#reads?.release();
     this.#limits.signal.removeEventListener('abort', this);
-    this.#onOver();
     return true;
   }
 

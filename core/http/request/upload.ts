@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ProviderFailure } from '../../contract/index.js';
+import { iterateFlow } from '../../contract/body-flow.js';
+import { type BodyFlow, type BodySink, ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { type BodyCheck, ClientClosed, type RequestFacts } from '../../operations/request.js';
 import { BodyPace } from '../../provider/body-pace.js';
@@ -24,7 +25,7 @@ interface UploadOptions {
   readonly start?: readonly Buffer[];
 }
 
-/** The body of a request, read at the speed of the provider. One part is held at a time. */
+/** The body of a request, passed on at the speed of the provider. One part is held at a time. */
 export class RequestUpload implements Upload {
   isStarted = false;
   failure: Error | null = null;
@@ -34,7 +35,11 @@ export class RequestUpload implements Upload {
   readonly #hash;
   #watcher: UploadWatcher | null = null;
   #pace: BodyPace | null = null;
+  /** What is not passed on yet: the start, or the last part of JSON that is not known to be valid. */
   #parts: Buffer[];
+  #sink: BodySink | null = null;
+  /** Whether the provider takes more. */
+  #isWanted = false;
   #isOver = false;
   #isWhole = false;
   /** Whether parts are only validated, and not forwarded. */
@@ -54,26 +59,14 @@ export class RequestUpload implements Upload {
     this.#watcher = watcher;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    if (this.isStarted) throw new Error('a body is read once');
-    this.#start();
-    try {
-      while (true) {
-        const part = this.#isLastHeld ? undefined : this.#parts.shift();
-        if (part !== undefined) {
-          this.#pace?.wait('provider');
-          yield part;
-          this.#pace?.wait('client');
-          continue;
-        }
-        if (this.#isWhole) return;
-        if (this.#isOver || this.#isDropped) throw this.failure ?? createStopped();
-        this.#request.resume();
-        await this.#change();
-      }
-    } finally {
-      this.#drop();
-    }
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    return iterateFlow(this);
+  }
+
+  pushTo(sink: BodySink): BodyFlow {
+    if (this.isStarted || this.#sink !== null) throw new Error('a body is read once');
+    this.#sink = sink;
+    return { resume: () => this.#resume(), stop: () => this.#drop() };
   }
 
   /** Whether the next part is the last one of JSON that is not yet known to be valid. */
@@ -87,7 +80,7 @@ export class RequestUpload implements Upload {
       this.#start();
       this.#drop();
     }
-    while (!this.#isOver) await this.#change();
+    if (!this.#isOver) await this.#waitForOver();
     if (!this.#isWhole) throw this.failure ?? createStopped();
   }
 
@@ -95,6 +88,7 @@ export class RequestUpload implements Upload {
     if (this.#isOver) return;
     this.failure = reason;
     this.#end();
+    this.#tellSink();
     // Discards the rest, up to a limit.
     this.#request.resume();
   }
@@ -106,11 +100,47 @@ export class RequestUpload implements Upload {
     } else this.#fail(failure);
   }
 
+  #resume(): void {
+    if (this.#isDropped) return;
+    if (!this.isStarted) this.#start();
+    this.#isWanted = true;
+    this.#flush();
+  }
+
+  /** Passes on what has arrived and the end, as far as the provider takes it. */
+  #flush(): void {
+    const sink = this.#sink;
+    if (sink === null || !this.#isWanted) return;
+    while (this.#isWanted && !this.#isLastHeld) {
+      const part = this.#parts.shift();
+      if (part === undefined) break;
+      this.#isWanted = sink.write(part);
+    }
+    if (this.#isOver) {
+      if (this.#isWanted) this.#tellSink();
+    } else if (this.#isWanted) {
+      this.#pace?.wait('client');
+      this.#request.resume();
+    } else {
+      this.#pace?.wait('provider');
+      this.#request.pause();
+    }
+  }
+
+  /** Ends the body of the provider, if it still reads. */
+  #tellSink(): void {
+    const sink = this.#sink;
+    this.#sink = null;
+    if (this.#isWhole) sink?.end();
+    else sink?.fail(this.failure ?? createStopped());
+  }
+
   /**
    * Stops forwarding. The rest of a JSON body is still validated; the rest of a byte body is not
    * read.
    */
   #drop(): void {
+    this.#sink = null;
     if (this.#isOver) return;
     this.#isDropped = true;
     this.#parts = [];
@@ -154,8 +184,8 @@ export class RequestUpload implements Upload {
     }
     this.#hash?.update(part);
     this.#parts.push(part);
-    this.#request.pause();
-    this.#notify();
+    if (this.#isWanted) this.#flush();
+    else this.#request.pause();
   };
 
   readonly #onEnd = (): void => {
@@ -168,6 +198,7 @@ export class RequestUpload implements Upload {
     this.#isWhole = true;
     this.#end();
     this.#watcher?.onEnd();
+    this.#flush();
   };
 
   readonly #onClose = (): void => this.#fail(new ClientClosed());
@@ -177,6 +208,7 @@ export class RequestUpload implements Upload {
     this.failure = failure;
     this.#end();
     this.#watcher?.onFailure(failure);
+    this.#tellSink();
     this.#request.resume();
   }
 
@@ -186,17 +218,13 @@ export class RequestUpload implements Upload {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd);
     request.off('close', this.#onClose).off('error', this.#onClose);
-    this.#notify();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #change(): Promise<void> {
+  #waitForOver(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
-  }
-
-  #notify(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
