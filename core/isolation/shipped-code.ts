@@ -5,6 +5,10 @@ const FRAME = /^\s+at /;
 
 /** The owners by folder of the plugin, as it ends in the frames of a stack. */
 const OWNERS = new Map<string, ErrorOwner>();
+/** What plugins share, which the package also bundles here. */
+const SHARED = '/plugins/shared/';
+/** The first plugin: any is better than the host, which ends with its own errors. */
+let ownerOfShared: ErrorOwner | null = null;
 
 /**
  * Attributes uncaught errors to a shipped plugin by their stack. Its code runs without an owner, which in
@@ -12,6 +16,7 @@ const OWNERS = new Map<string, ErrorOwner>();
  */
 export function attributeByStack(folder: string, owner: ErrorOwner): void {
   OWNERS.set(`/plugins/${basename(folder)}/`, owner);
+  ownerOfShared ??= owner;
 }
 
 /** The shipped plugin whose code is on the stack of an error; `null` for the host's own errors. */
@@ -19,8 +24,8 @@ export function findShippedOwner(error: unknown): ErrorOwner | null {
   const stack = error instanceof Error ? error.stack : undefined;
   if (typeof stack !== 'string') return null;
   const frames = stack.split('\n').filter((line) => FRAME.test(line));
-  for (const [folder, owner] of OWNERS) {
-    if (frames.some((frame) => frame.replaceAll('\\', '/').includes(folder))) return owner;
-  }
-  return null;
+  const isIn = (folder: string) =>
+    frames.some((frame) => frame.replaceAll('\\', '/').includes(folder));
+  for (const [folder, owner] of OWNERS) if (isIn(folder)) return owner;
+  return isIn(SHARED) ? ownerOfShared : null;
 }
