@@ -13,7 +13,7 @@ import {
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { HttpRouteOperation, ManifestRoute } from '../../core/contract/index.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
-import { parseExactly } from './exact-values.js';
+import { type ExactValue, findExcess, parseExactly } from './exact-values.js';
 import { findInvalid } from './find-invalid.js';
 import {
   describeItem,
@@ -94,12 +94,19 @@ export class BoundRoute {
     this.#setPath(root, operation.pathParams);
     const message = this.#read(root);
     if (isBytes) this.#setBytes(message, contentType, body ?? new Uint8Array());
-    return toBinary(input, message);
+    try {
+      return toBinary(input, message);
+    } catch (cause) {
+      const invalid = new InvalidRequest('', `must be JSON of ${input.typeName}`);
+      throw Object.assign(invalid, { cause });
+    }
   }
 
   #readBody(body: Uint8Array | null): Members {
     if (!this.#hasBody || body === null || body.length === 0) return {};
-    const { value, mark } = parseExactly(Buffer.from(body).toString());
+    const { value, mark } = readJson(body);
+    const excess = findExcess(value);
+    if (excess !== null) throw new InvalidRequest('', excess);
     const field = this.#bodyField;
     if (field !== null) {
       const restored =
@@ -208,6 +215,14 @@ function needField(message: DescMessage, name: string): DescField {
   const field = findField(message, name);
   if (field === undefined) throw new Error(`names '${name}', which ${message.typeName} has not`);
   return field;
+}
+
+function readJson(body: Uint8Array): ExactValue {
+  try {
+    return parseExactly(Buffer.from(body).toString());
+  } catch {
+    throw new InvalidRequest('', 'must be JSON');
+  }
 }
 
 /** Binds each parameter of a path to a field of its name, or of `bind`. */

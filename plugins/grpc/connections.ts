@@ -15,9 +15,10 @@ const QUEUE_MS = 250;
 const MAX_QUEUED = 1_024;
 /** A ping is sent after this time without a frame while calls are open. */
 const PING_AFTER_MS = 300_000;
+const MAX_PING_AFTER_MS = 3_600_000;
 const PING_TIMEOUT_MS = 20_000;
 /** Headers and trailers of a response; a longer block ends its call. Bytes. */
-const MAX_HEADER_BYTES = 65_536;
+export const MAX_HEADER_BYTES = 65_536;
 const MAX_HEADER_PAIRS = 1_000;
 /** Bytes that a stream may send ahead of its reader. */
 const STREAM_WINDOW_BYTES = 65_535;
@@ -105,11 +106,10 @@ export class EndpointConnections {
       const abort = {
         handleEvent: () => waiter.reject(createAbortFailure(signal.reason, 0, 'connecting')),
       };
-      let timer: NodeJS.Timeout | null = null;
       const end = () => {
         this.#waiting.delete(waiter);
         signal.removeEventListener('abort', abort);
-        if (timer !== null) clearTimeout(timer);
+        clearTimeout(timer);
       };
       const waiter: Waiter = {
         resolve: (connection) => {
@@ -123,9 +123,10 @@ export class EndpointConnections {
       };
       this.#waiting.add(waiter);
       signal.addEventListener('abort', abort);
-      if (this.#ready.size + this.#connecting >= MAX_CONNECTIONS) {
-        timer = setTimeout(() => waiter.reject(createOverloaded()), QUEUE_MS);
-      } else if (this.#connecting === 0) void this.#connect();
+      const isFull = this.#ready.size + this.#connecting >= MAX_CONNECTIONS;
+      const waitMs = isFull ? QUEUE_MS : CONNECT_TIMEOUT_MS + QUEUE_MS;
+      const timer = setTimeout(() => waiter.reject(createOverloaded()), waitMs);
+      if (!isFull && this.#connecting === 0) void this.#connect();
     });
     return connection;
   }
@@ -149,7 +150,9 @@ export class EndpointConnections {
     session.on('goaway', (code, _last, data) => {
       const isTooOften =
         code === constants.NGHTTP2_ENHANCE_YOUR_CALM && String(data) === 'too_many_pings';
-      if (isTooOften) this.#pingAfterMs = connection.pingAfterMs * 2;
+      if (isTooOften) {
+        this.#pingAfterMs = Math.min(connection.pingAfterMs * 2, MAX_PING_AFTER_MS);
+      }
       this.#retire(connection);
     });
     session.on('close', () => {

@@ -69,13 +69,41 @@ function findInField(
   }
   if (!isList && field.fieldKind !== 'map') return findInItem(member, value, value, path, depth);
   if (typeof value !== 'object' || value === null) return { path, reason: 'must be an object' };
-  for (const [key, item] of Object.entries(value)) {
-    const step = isList ? Number(key) : key;
-    const single = isList ? [item] : { [key]: item };
-    const invalid = findInItem(member, item, single, [...path, step], depth);
+  const entries = Object.entries(value);
+  const toPart = (part: readonly (readonly [string, unknown])[]) =>
+    isList ? part.map(([, item]) => item) : Object.fromEntries(part);
+  const toStep = (key: string) => (isList ? Number(key) : key);
+  if (field.message === undefined) {
+    const index = findFirst(entries.length, (count) =>
+      isReadable(
+        member.message,
+        { [member.name]: toPart(entries.slice(0, count)) },
+        member.registry,
+      ),
+    );
+    const entry = entries[index];
+    const reason = `must be ${describeItem(field)}`;
+    return entry === undefined ? null : { path: [...path, toStep(entry[0])], reason };
+  }
+  for (const entry of entries) {
+    const [key, item] = entry;
+    const invalid = findInItem(member, item, toPart([entry]), [...path, toStep(key)], depth);
     if (invalid !== null) return invalid;
   }
   return null;
+}
+
+/** The index of the first item with which the items up to it are bad, by halves; `count` without one. */
+function findFirst(count: number, isGood: (count: number) => boolean): number {
+  if (isGood(count)) return count;
+  let good = 0;
+  let bad = count;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (isGood(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
 }
 
 /** @param json the value of the field with this item alone */

@@ -12,11 +12,12 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
-import type { Connection, EndpointConnections } from './connections.js';
+import { type Connection, type EndpointConnections, MAX_HEADER_BYTES } from './connections.js';
 import { createMalformed, type Frame, FrameReader, readMessage, writeFrame } from './frames.js';
 import type { GrpcStatus } from './statuses.js';
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } =
+  constants;
 
 export interface GrpcRequest {
   /** `/package.Service/Method`. */
@@ -79,6 +80,8 @@ export class GrpcCall {
   readonly #ready: Frame[] = [];
   #trailers: IncomingHttpHeaders | null = null;
   #hasHead = false;
+  /** Whether the head is all that the server has sent. */
+  #isTrailersOnly = false;
   #isOver = false;
   #error: unknown = null;
   #failure: ProviderFailure | null = null;
@@ -128,8 +131,16 @@ export class GrpcCall {
     if (this.#failure !== null) throw this.#failure;
     const frame = this.#ready.shift();
     if (frame === undefined) return null;
-    const { maxResponseBytes } = this.#request;
-    return readMessage(frame, String(this.headers['grpc-encoding'] ?? ''), maxResponseBytes);
+    const { maxResponseBytes, onReceived } = this.#request;
+    try {
+      const encoding = String(this.headers['grpc-encoding'] ?? '');
+      const message = await readMessage(frame, encoding, maxResponseBytes);
+      if (frame.isCompressed) onReceived(message.length);
+      return message;
+    } catch (error) {
+      this.fail(error as ProviderFailure);
+      throw error;
+    }
   }
 
   /** Ends the call for the caller. */
@@ -151,9 +162,13 @@ export class GrpcCall {
 
   #listen(): void {
     const stream = this.#stream;
-    stream.on('response', (headers) => this.#receiveHead(headers));
+    stream.on('response', (headers, flags) => {
+      this.#isTrailersOnly = (flags & NGHTTP2_FLAG_END_STREAM) !== 0;
+      this.#receiveHead(headers);
+    });
     stream.on('trailers', (trailers) => {
       this.#trailers = trailers;
+      if (isTooLarge(trailers)) this.fail(createMalformed(TOO_LARGE));
     });
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', (error) => {
@@ -170,7 +185,8 @@ export class GrpcCall {
     this.#connection.touch();
     this.headers = headers;
     this.#hasHead = true;
-    const failure = findHeadFailure(headers);
+    const isLarge = isTooLarge(headers);
+    const failure = isLarge ? createMalformed(TOO_LARGE) : findHeadFailure(headers);
     if (failure !== null) this.fail(failure);
     else this.#notify();
   }
@@ -191,7 +207,7 @@ export class GrpcCall {
 
   #close(): void {
     if (this.#isOver) return;
-    const trailers = this.#trailers ?? this.headers;
+    const trailers = this.#isTrailersOnly ? this.headers : (this.#trailers ?? {});
     const status = readStatus(trailers);
     if (status === null) this.#failure = this.#createCutShort();
     else if (status.code === 0 && !this.#frames.isComplete) {
@@ -242,6 +258,16 @@ function createHeaders({ path, metadata, sensitive }: GrpcRequest): OutgoingHttp
     'user-agent': 'modgate',
     [sensitiveHeaders]: [...sensitive],
   };
+}
+
+const TOO_LARGE = `has more than ${MAX_HEADER_BYTES} bytes of metadata`;
+
+function isTooLarge(headers: IncomingHttpHeaders): boolean {
+  let length = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    length += name.length + String(value).length;
+  }
+  return length > MAX_HEADER_BYTES;
 }
 
 const CONTENT_TYPE = /^application\/grpc(?:$|[+;])/i;

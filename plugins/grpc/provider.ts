@@ -17,6 +17,7 @@ import { withDeadline } from '../shared/deadline.js';
 import { BoundRoute, HTTP_BODY, InvalidRequest } from './bound-route.js';
 import type { GrpcConfig, GrpcOperation } from './config.js';
 import { EndpointConnections, type GrpcAddress } from './connections.js';
+import { findTooMany } from './count-values.js';
 import { createTooLarge } from './frames.js';
 import { type GrpcCall, type GrpcRequest, startCall } from './grpc-call.js';
 import { knownMessage } from './known-types.js';
@@ -216,7 +217,12 @@ async function callRoute(
     onReceived: (bytes) => invocation.countReceived?.(bytes),
   });
   const response = new RouteResponse(call, route, registry, maxResponseBytes);
-  return route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes);
+  try {
+    return await (route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes));
+  } catch (error) {
+    call.cancel();
+    throw error;
+  }
 }
 
 /** @throws InvalidRequest for more than a message may have. */
@@ -250,10 +256,7 @@ class RouteResponse {
     const call = this.#call;
     const first = await call.next();
     const second = first === null ? null : await call.next();
-    if (second !== null) {
-      call.cancel();
-      throw createUnusable('has more than one message');
-    }
+    if (second !== null) throw createUnusable('has more than one message');
     const { status } = call.end ?? {};
     if (status !== undefined && status.code !== 0) return this.#toError();
     if (first === null) throw createUnusable('has no message');
@@ -357,6 +360,8 @@ class RouteResponse {
   #read(bytes: Buffer): unknown {
     const { responseField: field } = this.#route;
     const { output } = this.#route.method;
+    const excess = findTooMany(output, bytes, this.#registry);
+    if (excess !== null) throw createUnusable(excess);
     const message = fromBinary(output, bytes);
     if (this.#isBytes) return Reflect.get(this.#findBytes(message), 'data');
     const json = toJson(output, message, { registry: this.#registry });
@@ -426,8 +431,13 @@ async function checkHealth(
     onReceived: () => {},
   };
   const call = await startCall(connections, request);
-  const bytes = await call.next();
-  if (bytes !== null) await call.next();
+  let bytes: Buffer | null;
+  try {
+    bytes = await call.next();
+    if (bytes !== null) await call.next();
+  } finally {
+    call.cancel();
+  }
   if (call.end !== null && call.end.status.code !== 0) throw toFailure(call.end.status);
   const response = fromBinary(knownMessage('grpc.health.v1.HealthCheckResponse'), bytes ?? NOTHING);
   if (Reflect.get(response, 'status') === SERVING) return;

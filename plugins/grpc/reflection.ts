@@ -11,7 +11,7 @@ import { toFailure } from './statuses.js';
 const VERSIONS = ['v1', 'v1alpha'] as const;
 /** The longest response of a server about its files, and all of them. Bytes. */
 const MAX_RESPONSE_BYTES = 4 * 1_048_576;
-const MAX_BYTES = 16 * 1_048_576;
+const MAX_BYTES = 4 * 1_048_576;
 const MAX_SERVICES = 1_000;
 const UNIMPLEMENTED = 12;
 
@@ -142,9 +142,8 @@ export class Reflection {
       maxResponseBytes: MAX_RESPONSE_BYTES,
       onReceived: () => {},
     });
-    const bytes = await call.next();
+    const bytes = await call.next().finally(() => call.cancel());
     if (bytes !== null) {
-      call.cancel();
       return fromBinary(knownMessage('grpc.reflection.v1.ServerReflectionResponse'), bytes);
     }
     const { status } = call.end ?? {};

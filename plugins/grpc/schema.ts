@@ -7,6 +7,7 @@ import {
 } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
+  type EnumDescriptorProto,
   type FieldDescriptorProto,
   type FileDescriptorProto,
   FileDescriptorSetSchema,
@@ -23,6 +24,8 @@ import {
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
 
+/** Fields, imports and messages of all files; a registry takes about 10 us for each. */
+const MAX_PARTS = 50_000;
 /** More files than any service needs; a registry holds about 20 KiB for each. */
 export const MAX_FILES = 2_000;
 
@@ -80,30 +83,34 @@ function parseSet(bytes: Uint8Array) {
   }
 }
 
-/** Leaves out the files that cannot be used, and those that need them. */
+/**
+ * Leaves out the files that cannot be used, and those that need them.
+ * @throws Error for more than a service needs.
+ */
 export function createSchema(files: readonly FileDescriptorProto[]): Schema {
+  if (countParts(files) > MAX_PARTS) throw new Error(`more than ${MAX_PARTS} fields and imports`);
   const byName = new Map([...OWN_FILES, ...files].map((file) => [file.name, file]));
-  const sorted: FileDescriptorProto[] = [];
+  const usable = new Set<FileDescriptorProto>();
   const unusable = new Map<string, string>();
   const visited = new Set<string>();
   const visit = (file: FileDescriptorProto): boolean => {
     // A loop of imports finds its own start, which is not usable yet.
-    if (visited.has(file.name)) return sorted.includes(file);
+    if (visited.has(file.name)) return usable.has(file);
     visited.add(file.name);
     const missing = file.dependency.find((name) => {
       const imported = byName.get(name);
       return imported === undefined || !visit(imported);
     });
-    if (missing === undefined) sorted.push(file);
+    if (missing === undefined) usable.add(file);
     else unusable.set(file.name, `needs '${missing}', which is missing or cannot be used`);
     return missing === undefined;
   };
   for (const file of files) visit(file);
-  for (const file of sorted) {
+  for (const file of usable) {
     addJsonNames(file.messageType);
     file.extension.forEach(addJsonName);
   }
-  return { registry: registerEach(sorted, unusable), unusable };
+  return { registry: registerEach([...usable], unusable), unusable };
 }
 
 /** The library rejects all files for the fault of one: then each is tried. */
@@ -157,4 +164,24 @@ function addJsonName(field: FieldDescriptorProto): void {
 /** `page_size` becomes `pageSize`, as in `protoc`. */
 export function toJsonName(name: string): string {
   return name.replaceAll(/_+(.?)/g, (_, next: string) => next.toUpperCase());
+}
+
+function countParts(files: readonly FileDescriptorProto[]): number {
+  let count = 0;
+  const add = (messages: readonly DescriptorProto[]) => {
+    for (const { field, enumType, nestedType, extension } of messages) {
+      count += 1 + field.length + extension.length + countValues(enumType);
+      add(nestedType);
+    }
+  };
+  for (const { dependency, messageType, service, enumType, extension } of files) {
+    count += 1 + dependency.length + extension.length + countValues(enumType);
+    for (const { method } of service) count += 1 + method.length;
+    add(messageType);
+  }
+  return count;
+}
+
+function countValues(enums: readonly EnumDescriptorProto[]): number {
+  return enums.reduce((sum, { value }) => sum + 1 + value.length, 0);
 }

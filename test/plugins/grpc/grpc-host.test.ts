@@ -187,6 +187,25 @@ describe('grpc module of a running host', () => {
     });
   }
 
+  it('rejects a body that is too costly at once', async () => {
+    const nested = (text: string) => `{"value":${'['.repeat(4_000)}${text}${']'.repeat(4_000)}}`;
+    for (const body of [
+      `{"longs":[${'0,'.repeat(400_000)}0]}`,
+      `{"by_name":{"x":"y"},"longs":[${'0,'.repeat(15_000)}"x"]}`,
+      nested('12345678901234567890'),
+      nested('1'),
+    ]) {
+      const startedAt = performance.now();
+      expect((await send(body)).status).to.equal(400);
+      expect(performance.now() - startedAt).to.be.lessThan(1_000);
+    }
+  });
+
+  it('reads exponents of many digits', async () => {
+    const data = dataOf(await send('{"a_double": 1E00000000000000001}'));
+    expect(data).to.deep.equal({ aDouble: 10 });
+  });
+
   it('sends deadline, actor and ids as metadata', async () => {
     await send({ aBool: true });
     const [received] = server.calls;

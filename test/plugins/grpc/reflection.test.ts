@@ -1,5 +1,9 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import {
+  DescriptorProtoSchema,
+  FieldDescriptorProtoSchema,
+  FileDescriptorProtoSchema,
+} from '@bufbuild/protobuf/wkt';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
@@ -84,9 +88,20 @@ describe('reflection of gRPC', () => {
         FileDescriptorProtoSchema,
         create(FileDescriptorProtoSchema, { name, package: 'loop', dependency: [other] }),
       );
+    const fields = Array.from({ length: 60_000 }, (_, n) =>
+      create(FieldDescriptorProtoSchema, { name: `f${n}`, number: n + 1, type: 5, label: 1 }),
+    );
+    const wide = toBinary(
+      FileDescriptorProtoSchema,
+      create(FileDescriptorProtoSchema, {
+        name: 'wide.proto',
+        messageType: [create(DescriptorProtoSchema, { name: 'Wide', field: fields })],
+      }),
+    );
     for (const files of [
       [loop('a.proto', 'b.proto'), loop('b.proto', 'a.proto')],
       [Buffer.from('not a descriptor')],
+      [wide],
     ]) {
       const { url } = await serve({ version: 'v1', files });
       expect((await echo(await start(url))).status).to.equal(502);

@@ -1,0 +1,330 @@
+import { readFileSync } from 'node:fs';
+import {
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Provider } from '../../../core/contract/index.js';
+import { textOf } from '../../../core/testkit/adapter-harness.js';
+import { grpcAdapter } from '../../../plugins/grpc/grpc-adapter.js';
+import { failureOf } from '../../support/failure-of.js';
+import { createInvocation, eventually, openAdapter } from '../open-adapter.js';
+import { LIBRARY_SET } from './library-server.js';
+
+const OPTIONS = { method: 'library.v1.Echo/Echo' };
+const STREAM = { method: 'library.v1.Echo/Many' };
+const HEAD = { ':status': 200, 'content-type': 'application/grpc' };
+const OK = { 'grpc-status': '0' };
+
+/** 80 KB. */
+const LARGE_TRAILERS = {
+  ...OK,
+  ...Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`x-${n}`, 'x'.repeat(10_000)])),
+};
+
+/** A message with an_int32 of 7. */
+const SEVEN = frame(Buffer.from([0x18, 7]));
+
+function frame(message: Buffer, flag = 0, length = message.length): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = flag;
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** The tag and the length of a field. */
+function lengthDelimited(field: number, length: number): Buffer {
+  const bytes = [(field << 3) | 2];
+  let rest = length;
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+type Behave = (stream: ServerHttp2Stream, session: ServerHttp2Session) => void;
+
+describe('hostile gRPC servers', () => {
+  let behave: Behave = () => {};
+  let server: Http2Server;
+  let provider: Provider;
+  let close: () => Promise<void>;
+  let calls = 0;
+  let openStreams = 0;
+  const sessions = new Set<ServerHttp2Session>();
+
+  const open = async (port: number) => {
+    const set = readFileSync(LIBRARY_SET);
+    const config = { endpoints: [`grpc://127.0.0.1:${port}`], descriptors: { file: 'set' } };
+    const opened = await openAdapter(grpcAdapter, config, { files: { set } });
+    const declared = { method: 'POST', path: '/echo' } as never;
+    opened.provider.useRoutes?.([
+      { declared, options: OPTIONS },
+      { declared, options: STREAM },
+    ]);
+    return opened;
+  };
+
+  beforeEach(async () => {
+    calls = 0;
+    server = createServer({ maxSessionMemory: 1_000, maxSendHeaderBlockLength: 1_000_000 });
+    server.on('session', (session) => {
+      sessions.add(session);
+      session.on('error', () => {});
+      session.on('close', () => sessions.delete(session));
+    });
+    server.on('stream', (stream) => {
+      calls += 1;
+      openStreams += 1;
+      stream.on('close', () => {
+        openStreams -= 1;
+      });
+      stream.on('error', () => {});
+      stream.resume();
+      behave(stream, stream.session as ServerHttp2Session);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const opened = await open((server.address() as AddressInfo).port);
+    provider = opened.provider;
+    close = opened.close;
+  });
+
+  afterEach(async () => {
+    await close();
+    for (const session of sessions) session.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const call = (others: object = {}, options: object = OPTIONS) =>
+    provider.invoke(
+      createInvocation(
+        {
+          method: 'POST',
+          declaredPath: '/echo',
+          target: '/echo',
+          body: Buffer.from('{}'),
+          options,
+        },
+        { signal: AbortSignal.timeout(3_000), maxResponseBytes: 10_000, ...others },
+      ),
+    );
+
+  const answer = (
+    stream: ServerHttp2Stream,
+    body: Buffer,
+    trailers: object = OK,
+    head: object = HEAD,
+  ) => {
+    stream.respond(head as never, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers as never));
+    stream.end(body);
+  };
+
+  const works = async () => {
+    behave = (stream) => answer(stream, SEVEN);
+    expect(textOf(await call())).to.equal('{"anInt32":7}');
+  };
+
+  const FAILURES: Readonly<Record<string, readonly [behave: Behave, failure: string]>> = {
+    'a length beyond the limit': [
+      (stream) => {
+        stream.respond(HEAD);
+        stream.write(frame(Buffer.alloc(10), 0, 0xffffffff));
+      },
+      'protocol',
+    ],
+    'an unknown flag': [(stream) => answer(stream, frame(Buffer.alloc(1), 2)), 'protocol'],
+    'bytes that are no message': [
+      (stream) => answer(stream, frame(Buffer.from([0xff]))),
+      'protocol',
+    ],
+    'a message that ends early': [
+      (stream) => answer(stream, frame(Buffer.alloc(3), 0, 9)),
+      'protocol',
+    ],
+    'no message': [(stream) => answer(stream, Buffer.alloc(0)), 'protocol'],
+    'two messages': [(stream) => answer(stream, Buffer.concat([SEVEN, SEVEN])), 'protocol'],
+    'an endless row of messages': [
+      (stream) => {
+        stream.respond(HEAD);
+        const write = () => {
+          while (!stream.destroyed && stream.write(SEVEN));
+        };
+        stream.on('drain', write);
+        write();
+      },
+      'protocol',
+    ],
+    'messages that inflate without end': [
+      (stream) =>
+        answer(stream, frame(gzipSync(Buffer.alloc(50_000_000)), 1), OK, {
+          ...HEAD,
+          'grpc-encoding': 'gzip',
+        }),
+      'protocol',
+    ],
+    'an encoding that was not offered': [
+      (stream) => answer(stream, frame(Buffer.alloc(1), 1), OK, { ...HEAD, 'grpc-encoding': 'br' }),
+      'protocol',
+    ],
+    'millions of values': [
+      (stream) => {
+        // Packed zeros of the field longs, one byte each.
+        const zeros = Buffer.alloc(3_000_000);
+        answer(stream, frame(Buffer.concat([lengthDelimited(14, zeros.length), zeros])));
+      },
+      'protocol',
+    ],
+    'messages in messages without end': [
+      (stream) => {
+        let message = Buffer.alloc(0);
+        for (let n = 0; n < 2_000; n += 1) {
+          message = Buffer.concat([lengthDelimited(13, message.length), message]);
+        }
+        answer(stream, frame(message));
+      },
+      'protocol',
+    ],
+    'a status before its end': [
+      (stream) => {
+        stream.respond({ ...HEAD, ...OK });
+        stream.write(SEVEN);
+        stream.close(8);
+      },
+      'protocol',
+    ],
+    'no status': [(stream) => answer(stream, SEVEN, {}), 'protocol'],
+    'a status that is no number': [
+      (stream) => answer(stream, SEVEN, { 'grpc-status': 'ok' }),
+      'protocol',
+    ],
+    'another content type': [
+      (stream) => answer(stream, SEVEN, OK, { ':status': 200, 'content-type': 'text/html' }),
+      'protocol',
+    ],
+    'a status of HTTP alone': [
+      (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 404 }),
+      'protocol',
+    ],
+    'a proxy without a server': [
+      (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 503 }),
+      'unavailable',
+    ],
+    'trailers that are too large': [(stream) => answer(stream, SEVEN, LARGE_TRAILERS), 'protocol'],
+    'a refused stream': [(stream) => stream.close(7), 'unavailable'],
+    'a reset without a head': [(stream) => stream.close(2), 'unavailable'],
+    'a lost connection': [(_stream, session) => session.destroy(), 'unavailable'],
+    'nothing at all': [() => {}, 'timeout'],
+    'a head and then nothing': [(stream) => stream.respond(HEAD), 'timeout'],
+  };
+  for (const [title, [behavior, failure]] of Object.entries(FAILURES)) {
+    it(`fails as ${failure} for ${title}, and serves the next call`, async () => {
+      behave = behavior;
+      const signal = AbortSignal.timeout(failure === 'timeout' ? 200 : 3_000);
+      const startedAt = performance.now();
+      const limit = { signal, maxResponseBytes: 4_194_304 };
+      const large = title.startsWith('m') ? limit : { signal };
+      expect((await failureOf(call(large))).failure).to.equal(failure);
+      expect(performance.now() - startedAt).to.be.lessThan(2_000);
+      await eventually(() => openStreams === 0);
+      await works();
+    });
+  }
+
+  it('says that a refused stream was not processed', async () => {
+    behave = (stream) => stream.close(7);
+    expect((await failureOf(call())).phase).to.equal('connecting');
+  });
+
+  it('says that a stream above the last one of GOAWAY was not processed', async () => {
+    behave = (stream, session) => {
+      if (stream.id !== 1) session.goaway(0, 1);
+    };
+    const first = failureOf(call({ signal: AbortSignal.timeout(1_000) }));
+    await eventually(() => calls === 1);
+    const failure = await failureOf(call());
+    expect([failure.failure, failure.phase]).to.deep.equal(['unavailable', 'connecting']);
+    await works();
+    await first;
+  });
+
+  it('cancels a stream whose bytes are above the limit', async () => {
+    let isClosed = false;
+    behave = (stream) => {
+      stream.on('close', () => {
+        isClosed = true;
+      });
+      stream.respond(HEAD);
+      const write = () => {
+        while (!stream.destroyed && stream.write(SEVEN));
+      };
+      stream.on('drain', write);
+      write();
+    };
+    const { body } = await call({ holdBytes: 0 }, STREAM);
+    const failure = await failureOf(
+      (async () => {
+        for await (const part of body as AsyncIterable<Uint8Array>) void part;
+      })(),
+    );
+    expect(failure.failure).to.equal('protocol');
+    await eventually(() => isClosed);
+  });
+
+  it('opens further connections where a server allows one stream', async () => {
+    await close();
+    const single = createServer({ settings: { maxConcurrentStreams: 1 } });
+    const held: ServerHttp2Stream[] = [];
+    let opened = 0;
+    single.on('session', (session) => {
+      opened += 1;
+      session.on('error', () => {});
+    });
+    single.on('stream', (stream) => {
+      stream.on('error', () => {});
+      stream.resume();
+      held.push(stream);
+    });
+    await new Promise<void>((resolve) => single.listen(0, '127.0.0.1', resolve));
+    const other = await open((single.address() as AddressInfo).port);
+    provider = other.provider;
+    close = other.close;
+    const all = Array.from({ length: 16 }, () => call());
+    await eventually(() => held.length === 16);
+    expect(opened).to.equal(16);
+    expect((await failureOf(call())).failure).to.equal('overloaded');
+    for (const stream of held.splice(0)) answer(stream, SEVEN);
+    const texts = (await Promise.all(all)).map(textOf);
+    expect(new Set(texts)).to.deep.equal(new Set(['{"anInt32":7}']));
+    await close();
+    single.close();
+    provider = (await open(1)).provider;
+  });
+
+  it('does not wait long for a peer that does not speak HTTP/2', async () => {
+    const sockets: Socket[] = [];
+    const silent: Server = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      sockets.push(socket);
+      socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const other = await open((silent.address() as AddressInfo).port);
+    const before = provider;
+    provider = other.provider;
+    const failure = await failureOf(call());
+    expect(failure.phase).to.equal('connecting');
+    expect(['unavailable', 'protocol']).to.include(failure.failure);
+    provider = before;
+    await other.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+});
