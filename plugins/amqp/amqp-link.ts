@@ -76,7 +76,8 @@ export class AmqpLink {
   #stopped: Promise<void> = Promise.resolve();
   /** Calls wait for it: the first attempt to connect, and the first one after a loss. */
   #opening: Gate | null = new Gate();
-  #waitTimer: NodeJS.Timeout | undefined;
+  /** Calls wait for the first attempt as long as it takes. */
+  #maxWaitMs: number | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -116,7 +117,7 @@ export class AmqpLink {
   /** @throws ProviderFailure unless messages can be sent. */
   async ready(signal: Cancellation): Promise<Session> {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
-    if (this.#session === null) await this.#opening?.wait(signal);
+    if (this.#session === null) await this.#opening?.wait(signal, this.#maxWaitMs);
     if (this.#session === null) throw this.#error.toFailure('connecting');
     if (this.#blocked !== null) {
       throw createUnavailable(`the broker does not accept messages: ${this.#blocked}`);
@@ -144,11 +145,16 @@ export class AmqpLink {
     limits: AnswerLimits,
     signal: Cancellation,
   ): Promise<Outcome> {
-    const session = await this.ready(signal);
-    const { connection, channel, replyTo } = session;
-    if (connection.unsentBytes >= MAX_UNSENT_BYTES) {
-      throw createUnavailable('the broker does not read what it is sent');
+    let session = await this.ready(signal);
+    const end = performance.now() + MAX_WAIT_MS;
+    // Nothing is awaited between the look and the message.
+    while (session.connection.unsentBytes >= MAX_UNSENT_BYTES) {
+      const leftMs = end - performance.now();
+      if (leftMs <= 0) throw createUnavailable('the broker does not read what it is sent');
+      await session.connection.drained.wait(signal, leftMs);
+      session = await this.ready(signal);
     }
+    const { connection, channel, replyTo } = session;
     const { exchange, routingKey } = this.#options.target;
     const id = session.createCorrelationId();
     const sent = { ...properties, correlationId: id, replyTo };
@@ -266,13 +272,11 @@ export class AmqpLink {
   }
 
   #startWaiting(): void {
-    this.#stopWaiting();
     this.#opening = new Gate();
-    this.#waitTimer = setTimeout(() => this.#stopWaiting(), MAX_WAIT_MS);
+    this.#maxWaitMs = MAX_WAIT_MS;
   }
 
   #stopWaiting(): void {
-    clearTimeout(this.#waitTimer);
     this.#opening?.open();
     this.#opening = null;
   }

@@ -1,6 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AMQPBaseClient } from '@cloudamqp/amqp-client';
+import { Gate } from '../shared/gate.js';
 import type { BrokerAddress } from './brokers.js';
 import {
   type Envelope,
@@ -73,6 +74,7 @@ export class BrokerConnection extends AMQPBaseClient {
   #sentAt = 0;
   #reject: (error: Error) => void = () => {};
   #hasEnded = false;
+  #drained = new Gate();
 
   constructor(address: BrokerAddress, login: BrokerLogin, events: BrokerEvents) {
     const { virtualHost, username, password, connectionName } = login;
@@ -107,6 +109,10 @@ export class BrokerConnection extends AMQPBaseClient {
     socket.setNoDelay(true);
     socket.once(tls === null ? 'connect' : 'secureConnect', () => socket.write(PROTOCOL_HEADER));
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('drain', () => {
+      this.#drained.open();
+      this.#drained = new Gate();
+    });
     socket.once('error', (error) => this.destroy(error));
     socket.once('close', () => this.destroy(new Error('the broker closed the connection')));
     await opened;
@@ -116,6 +122,11 @@ export class BrokerConnection extends AMQPBaseClient {
     this.#writer = new MessageWriter(this.frameMax);
     this.#watch(socket);
     return this;
+  }
+
+  /** Opens when nothing waits to be sent any more. */
+  get drained(): Gate {
+    return this.#drained;
   }
 
   /** Bytes that wait in this process to be sent. */
@@ -168,6 +179,7 @@ export class BrokerConnection extends AMQPBaseClient {
     delete this.connectPromise;
     pending?.[1](error);
     for (const channel of this.channels) channel?.setClosed(error);
+    this.#drained.open();
     this.#reject(error);
   }
 

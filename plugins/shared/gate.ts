@@ -16,17 +16,29 @@ export class Gate {
     this.#open();
   }
 
-  /** @throws ProviderFailure when the signal is aborted first. */
-  wait(signal: Cancellation): Promise<void> {
+  /**
+   * Resolves when it opens, or after `timeoutMs`.
+   * @throws ProviderFailure when the signal is aborted first.
+   */
+  wait(signal: Cancellation, timeoutMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const abort = {
-        handleEvent: () => reject(createAbortFailure(signal.reason, 0, 'connecting')),
-      };
-      signal.addEventListener('abort', abort);
-      void this.opened.then(() => {
+      const leave = () => {
+        clearTimeout(timer);
         signal.removeEventListener('abort', abort);
+      };
+      const pass = () => {
+        leave();
         resolve();
-      });
+      };
+      const abort = {
+        handleEvent: () => {
+          leave();
+          reject(createAbortFailure(signal.reason, 0, 'connecting'));
+        },
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(pass, timeoutMs);
+      signal.addEventListener('abort', abort);
+      void this.opened.then(pass);
     });
   }
 }

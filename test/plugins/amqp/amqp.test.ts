@@ -139,6 +139,15 @@ describe('amqp adapter', () => {
       expect(other.received).to.have.length(10);
     });
 
+    it('wait for room while more is sent than the broker reads at once', async () => {
+      await serve(({ content }) => ({ body: `${content.length}` }));
+      const provider = await open();
+      const body = Buffer.alloc(1_048_576);
+      const calls = Array.from({ length: 40 }, () => invoke(provider, { method: 'POST', body }));
+      const answers = await Promise.all(calls);
+      expect(new Set(answers.map(textOf))).to.deep.equal(new Set([`${body.length}`]));
+    });
+
     const OPERATIONS: readonly ProviderOperation[] = [
       { kind: 'admin_list', entity: 'notes', path: null, limit: 5, cursor: null },
       { kind: 'configure', path: null, revision: 3, values: {} },

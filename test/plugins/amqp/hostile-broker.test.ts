@@ -182,6 +182,23 @@ describe('amqp adapter with a hostile broker', () => {
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
   });
 
+  it('holds at most 16 MiB that the broker does not read', async () => {
+    const running = await open(GREETING, (socket) => socket.pause());
+    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    const before = process.memoryUsage().arrayBuffers;
+    const body = Buffer.alloc(MIB);
+    const call = () => {
+      const others = { signal: AbortSignal.timeout(5_000) };
+      return failureOf(running.provider.invoke(createInvocation({ method: 'POST', body }, others)));
+    };
+    const calls = await Promise.all(Array.from({ length: 60 }, call));
+    const unread = calls.filter(({ message }) => message.includes('does not read'));
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(20 * MIB);
+    // The buffers of the system hold some.
+    expect(unread.length).to.be.within(20, 44);
+    expect(new Set(unread.map(({ phase }) => phase))).to.deep.equal(new Set(['connecting']));
+  });
+
   it('ignores confirmations and returns of messages that it has not sent', async () => {
     const ack = frame(METHOD, 1, ids(60, 80), long(2 ** 52), Buffer.of(1));
     const nack = frame(METHOD, 1, ids(60, 120), long(7), Buffer.of(0));
