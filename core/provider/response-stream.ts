@@ -126,6 +126,7 @@ export class ResponseStream implements AbortListener, BodySink {
     while (this.#isOpen) {
       const part = this.#unread.shift();
       if (part === undefined) break;
+      this.#pace?.wait('client');
       if (!this.#pass(part)) return;
     }
     if (!this.#isOpen) return;
