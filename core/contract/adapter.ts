@@ -38,6 +38,13 @@ export interface Supports {
    * a 101. Default false: the host then rejects routes that are WebSockets.
    */
   readonly upgrade?: boolean;
+  /**
+   * Routes that transfer JSON, and have no parameters in path or query, are tools: the body is the arguments, and each
+   * response with status 200 a {@link ToolResult}. Surfaces for agents offer such a route with the title (`summary`),
+   * description and schemas of the manifest, and pass on arguments and result as they are. Its `output_schema` describes
+   * the whole result; agents see that of `structuredContent` where the host enforces it. Default false.
+   */
+  readonly toolResults?: boolean;
 }
 
 /** A counter of an adapter in the metrics of the host. */

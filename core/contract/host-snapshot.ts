@@ -77,8 +77,15 @@ export interface ExposedOperation {
    * also for one without a body. False without such a schema.
    */
   readonly enforcesOutput: boolean;
-  /** The longest result that an agent gets. Bytes. */
+  /** The longest result that an agent gets: text and structure. Bytes. */
   readonly maxResultBytes: number;
+  /** The longest images, audio and blobs of a result together, in base64. Bytes. */
+  readonly maxMediaBytes: number;
+  /**
+   * Whether the route is a tool of its provider ({@link Supports.toolResults}): the arguments are the body itself, and
+   * the response is a {@link ToolResult}.
+   */
+  readonly isTool: boolean;
   /**
    * The name and description of its tool in the descriptor, which replace those of the manifest.
    */

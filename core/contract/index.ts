@@ -25,4 +25,5 @@ export * from './signer.js';
 export * from './surface.js';
 export * from './surface-error.js';
 export * from './surface-records.js';
+export * from './tool-result.js';
 export * from './visible-text.js';

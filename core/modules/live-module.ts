@@ -54,6 +54,8 @@ export interface LiveRoute {
   readonly requiresKey: boolean;
   /** Whether a failed call may be repeated. */
   readonly isRepeatable: boolean;
+  /** Whether its provider answers with results of tools. */
+  readonly givesToolResults: boolean;
   /** The part of the route that its adapter reads; `undefined` for none. */
   readonly options: unknown;
   /** `null` if no schema is enforced. */
@@ -175,6 +177,7 @@ function createLiveRoute(
     cache: cacheRulesOf(descriptor, declared),
     clearsCache: caches && declared.method !== 'GET',
     ...readIdempotency(declared),
+    givesToolResults: adapter?.supports.toolResults === true,
     options: adapter && readAdapterOperation(adapter, declared),
     schemas: createRouteSchemas(descriptor, operation, schemas),
     envelopeHead: createEnvelopeHead(descriptor.module, declared),

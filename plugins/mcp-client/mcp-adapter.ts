@@ -17,7 +17,7 @@ export const mcpAdapter = defineAdapter({
   kind: 'mcp',
   config: mcpConfig,
   operation: mcpOperation,
-  supports: { perProcess: true, streams: true },
+  supports: { perProcess: true, streams: true, toolResults: true },
   describeConfig: (config) => {
     const { command, cwd, auth, url } = config;
     if (command !== undefined) return { hostUses: listHostUses({ command, cwd }) };

@@ -1,7 +1,6 @@
 import { type Arguments, createArgumentProblem } from './check-arguments.js';
 import { describeForm, findSchema } from './describe-form.js';
 import type { DescribedTool } from './describe-tool.js';
-import { isServerTool } from './server-tool.js';
 import {
   type ArgumentError,
   createProblemResult,
@@ -24,13 +23,12 @@ const JSON_TEXT = /^\s*[[{]/;
 /** Rewrites a Problem about the request in terms of the tool. */
 export function describeForAgent(
   problem: ToolProblem,
-  { operation, target }: Pick<ToolSource, 'operation' | 'target'>,
+  operation: ToolSource['operation'],
   call: MadeCall,
 ): ToolResult {
   const { code, request_id, errors } = problem;
   if (code === 'validation_failed' && Array.isArray(errors)) {
-    const isWhole = isServerTool(target);
-    const named = errors.map((error) => translate(Object(error), { operation, isWhole }, call));
+    const named = errors.map((error) => translate(Object(error), operation, call));
     const body = call.values.get('body');
     const isJsonText =
       body?.kind === 'string' &&
@@ -45,19 +43,13 @@ export function describeForAgent(
   return createProblemResult({ ...problem, next_actions });
 }
 
-interface NamedOperation {
-  readonly operation: ToolSource['operation'];
-  /** Whether the arguments are the body. */
-  readonly isWhole: boolean;
-}
-
 function translate(
   { field: place, reason }: { readonly field?: unknown; readonly reason?: unknown },
-  { operation, isWhole }: NamedOperation,
+  operation: ToolSource['operation'],
   { tool: { inputSchema } }: MadeCall,
 ): ArgumentError {
   const written = typeof place === 'string' ? place : 'arguments';
-  const field = isWhole ? nameMember(written) : nameArgument(written, operation);
+  const field = operation.isTool ? nameMember(written) : nameArgument(written, operation);
   const problem = String(reason);
   if (problem.startsWith('expected')) return { field, reason: `invalid: ${problem}` };
   const schema = findSchema(inputSchema, field.split(/[./]/), inputSchema);

@@ -4,16 +4,11 @@ import {
   escapeLine,
   type FieldType,
   type OperationArgument,
+  type RouteOperation,
   type RouteParameter,
   type SchemaObject,
 } from '../../core/contract/index.js';
 import { isExactObject } from './exact-schema.js';
-import {
-  createServerInput,
-  createServerOutput,
-  isServerTool,
-  readServerTexts,
-} from './server-tool.js';
 import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
 import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
@@ -34,6 +29,9 @@ export interface DescribedTool {
 }
 
 const MAX_DESCRIPTION = 1000;
+/** Authors of tools write more than those of routes. */
+const MAX_OWN_DESCRIPTION = 10_000;
+const MAX_TITLE = 200;
 /** The maximum length of a wire name in a description. */
 const MAX_NAME = 200;
 const GAP = '\n\n';
@@ -46,15 +44,12 @@ export interface KeptTool {
 }
 
 export function describeTool(source: ToolSource, shared: SharedSchemas): KeptTool {
-  const { target } = source;
-  const isForeign = isServerTool(target);
-  const texts = isForeign
-    ? readServerTexts(source, target)
+  const { isTool } = source.operation;
+  const texts = isTool
+    ? readOwnTexts(source)
     : { description: describeTarget(source, MAX_DESCRIPTION) };
-  const input = isForeign ? createServerInput(target, shared) : createInputSchema(source, shared);
-  const output = isForeign
-    ? createServerOutput(source, target, shared)
-    : createOutputSchema(source, shared);
+  const input = isTool ? createOwnInput(source, shared) : createInputSchema(source, shared);
+  const output = isTool ? createOwnOutput(source, shared) : createOutputSchema(source, shared);
   return {
     tool: {
       ...texts,
@@ -64,6 +59,41 @@ export function describeTool(source: ToolSource, shared: SharedSchemas): KeptToo
     },
     bytes: Buffer.byteLength(JSON.stringify(texts)) + input.bytes + (output?.bytes ?? 0),
   };
+}
+
+/** The texts of a tool of the provider, without a word of the host. */
+function readOwnTexts({ operation, target }: ToolSource) {
+  const { summary, description } = wordsOf(target);
+  const words = operation.tool?.description ?? description ?? '';
+  return {
+    ...(summary !== undefined && { title: escapeInvisible(shorten(summary, MAX_TITLE)) }),
+    description: escapeInvisible(shorten(words, MAX_OWN_DESCRIPTION)),
+  };
+}
+
+function schemasOf({ target }: ToolSource): Pick<RouteOperation, 'input_schema' | 'output_schema'> {
+  return (target.kind === 'route' && target.route.operation) || {};
+}
+
+/** The arguments of a tool of the provider are the body of its route. */
+function createOwnInput(source: ToolSource, shared: SharedSchemas) {
+  const schema = new ToolSchema(shared);
+  return schema.complete(Object(schema.embed(schemasOf(source).input_schema ?? {}, '#')), {});
+}
+
+/** The schema of the structure in the result, if the host enforces it; otherwise `null`. */
+function createOwnOutput(source: ToolSource, shared: SharedSchemas) {
+  const properties: unknown = Reflect.get(Object(schemasOf(source).output_schema), 'properties');
+  const declared: unknown = Reflect.get(Object(properties), 'structuredContent');
+  const isSchema = typeof declared === 'object' && declared !== null;
+  if (!source.operation.enforcesOutput || !isSchema || hasOwnReference(declared)) return null;
+  const schema = new ToolSchema(shared);
+  return schema.complete(Object(schema.embed(declared as SchemaObject, '#')), {});
+}
+
+/** Whether it refers to a part of the schema of the whole, which would lead elsewhere from here. */
+function hasOwnReference(schema: object): boolean {
+  return JSON.stringify(schema).includes('"$ref":"#');
 }
 
 /** The texts of the module, shortened, before the host's own sentence about the call. */

@@ -1,13 +1,14 @@
 import { describeForAgent, type MadeCall } from './agent-problem.js';
 import { readBounded } from './bounded-body.js';
 import type { CatalogEntry } from './catalog.js';
-import { isServerTool, MAX_MEDIA_BYTES, readServerResult } from './server-tool.js';
+import { createTooLarge } from './too-large.js';
 import {
   createProblemResult,
   createTextResult,
   type ToolProblem,
   type ToolResult,
 } from './tool-error.js';
+import { readToolResult } from './tool-result.js';
 
 const MIN_ERROR_STATUS = 400;
 const JSON_TYPE = /^application\/(?:[^;]+\+)?json\b/i;
@@ -44,30 +45,27 @@ export async function readResult(
     await response.body?.cancel();
     return createProblemResult({ ...STREAMED, request_id: requestId });
   }
-  const isForeign = isServerTool(entry.target);
-  const maxBytes = isForeign ? maxResultBytes + MAX_MEDIA_BYTES : maxResultBytes;
+  const { isTool, maxMediaBytes } = operation;
+  const maxBytes = isTool ? maxResultBytes + maxMediaBytes : maxResultBytes;
   const { bytes, length } = await readBounded(response, maxBytes + MAX_HOST_BYTES);
   const isOfHost = response.headers.get('modgate-origin') === 'host';
   const isFailed = status >= MIN_ERROR_STATUS;
   if (isFailed && (kind !== 'route' || mode === 'envelope' || isOfHost)) {
     const problem = readProblem(UTF8.decode(bytes), requestId);
-    if (problem !== null) return describeForAgent(problem, entry, call);
+    if (problem !== null) return describeForAgent(problem, operation, call);
   }
   if (isOfHost && status === ACCEPTED) return createUnapproved(UTF8.decode(bytes), requestId);
   const hasEnvelope = mode === 'envelope' && !isFailed;
   const { start, end } = hasEnvelope ? findData(bytes) : { start: 0, end: 0 };
   const resultBytes = length - start - end;
-  if (resultBytes > maxBytes) return createTooLarge(entry, resultBytes, status, requestId);
+  const answer = { status, requestId };
+  if (resultBytes > maxBytes) return createTooLarge(entry, { ...answer, bytes: resultBytes });
   const text = UTF8.decode(bytes.subarray(start, length - end));
-  const measured = isForeign && !isFailed ? readServerResult(text) : null;
-  if (measured !== null) {
-    const { result, textBytes, mediaBytes } = measured;
-    const isLong = textBytes > maxResultBytes || mediaBytes > MAX_MEDIA_BYTES;
-    if (isLong) return createTooLarge(entry, resultBytes, status, requestId);
-    const { structuredContent, isError } = result;
-    const isWhole = tool.outputSchema === undefined || structuredContent !== undefined;
+  if (isTool && !isFailed) {
+    const result = readToolResult(entry, text, answer);
+    const isWhole = tool.outputSchema === undefined || result.structuredContent !== undefined;
     // Clients reject a success without the structure that its schema promises.
-    return isWhole || isError === true ? result : createUnstructured(entry, requestId);
+    return isWhole || result.isError === true ? result : createUnstructured(entry, requestId);
   }
   if (isFailed || tool.outputSchema === undefined) {
     return createTextResult(text, isFailed);
@@ -83,40 +81,6 @@ function createUnstructured({ name }: CatalogEntry, request_id: string): ToolRes
     request_id,
     next_actions: ['do not repeat the call: it may change data again'],
   });
-}
-
-/** The error for a result that is longer than an agent may get. */
-function createTooLarge(
-  entry: CatalogEntry,
-  bytes: number,
-  status: number,
-  request_id: string,
-): ToolResult {
-  const { maxResultBytes: limit, arguments: declared } = entry.operation;
-  const narrowing = declared
-    .filter(({ place }) => place !== 'path' && place !== 'body')
-    .map(({ name }) => name);
-  const outcome = status < MIN_ERROR_STATUS ? 'was made' : `failed with status ${status}`;
-  return createProblemResult({
-    code: 'result_too_large',
-    detail: `the call of ${entry.name} ${outcome}, and its result has ${bytes} bytes: expected at most ${limit}`,
-    request_id,
-    bytes,
-    limit,
-    arguments: narrowing,
-    next_actions: [
-      entry.operation.reads
-        ? adviseOnRead(narrowing)
-        : 'do not repeat the call: it may change data again',
-      `ask an operator to raise mcp.result_bytes of module ${entry.module} if the whole is needed`,
-    ],
-  });
-}
-
-function adviseOnRead(narrowing: readonly string[]): string {
-  return narrowing.length === 0
-    ? 'call another tool that returns less: no argument narrows this result'
-    : `call the tool again with arguments that narrow the result: ${narrowing.join(', ')}`;
 }
 
 /** The answer of the host to a call that no person has approved. */

@@ -1,3 +1,5 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
 /** The result of a failed call for an agent. */
 export interface ToolProblem {
   readonly code: string;
@@ -26,13 +28,9 @@ export class InvalidArguments extends Error {
   }
 }
 
-/** A block of the result of an MCP server. */
-// biome-ignore lint/suspicious/noExplicitAny: any block of the protocol
-type ForeignBlock = any;
-
 /** The result of `tools/call`. */
 export interface ToolResult {
-  readonly content: ({ readonly type: 'text'; readonly text: string } | ForeignBlock)[];
+  readonly content: CallToolResult['content'];
   readonly structuredContent?: Record<string, unknown>;
   readonly isError?: boolean;
   readonly [member: string]: unknown;

@@ -6,7 +6,6 @@ import type { ExactValue } from './exact-json.js';
 import { type Exchange, requestHost } from './exchange.js';
 import { describeEntry } from './list-tools.js';
 import { readResult } from './read-result.js';
-import { isServerTool } from './server-tool.js';
 import { createProblemResult, InvalidArguments, type ToolResult } from './tool-error.js';
 
 interface CallableOperations {
@@ -91,7 +90,7 @@ export class Tools {
     const { requestId } = exchange.call;
     const tool = describeEntry(entry);
     try {
-      const values = isServerTool(entry.target)
+      const values = entry.operation.isTool
         ? readWhole(argumentsValue)
         : readArguments(tool, argumentsValue);
       const response = await requestHost(this.#host, exchange, buildCall(entry, values));

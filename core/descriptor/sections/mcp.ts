@@ -59,7 +59,16 @@ const members = mapping('mcp', 'What agents may call through the surface mcp.', 
     description:
       'Which calls wait for the approval of a person: danger are those whose danger_level is medium or high.',
   }),
-  result_bytes: bytes(102_400, [1024, 4_194_304], 'Longest result that an agent gets.'),
+  result_bytes: bytes(
+    102_400,
+    [1024, 4_194_304],
+    'Longest result that an agent gets: text and structure.',
+  ),
+  media_bytes: bytes(
+    4_194_304,
+    [1024, 16_777_216],
+    'Longest images, audio and blobs of a result together, in base64.',
+  ),
   tools: optionally(tools, {
     description: 'Names and descriptions of tools, by the ids of operations as in only.',
   }),
@@ -74,10 +83,18 @@ export const mcp = defineSection({
   struct: filledIn(members),
   validate: ({ tools: named }) => validateToolNames(named ?? {}),
   isFreeChange: (
-    { expose, approve, only, result_bytes, ...others },
-    { expose: exposed, approve: approved, only: named, result_bytes: before, ...otherBefore },
+    { expose, approve, only, result_bytes, media_bytes, ...others },
+    {
+      expose: exposed,
+      approve: approved,
+      only: named,
+      result_bytes: before,
+      media_bytes: mediaBefore,
+      ...otherBefore
+    },
   ) =>
     result_bytes <= before &&
+    media_bytes <= mediaBefore &&
     EXPOSED[expose] <= EXPOSED[exposed] &&
     UNAPPROVED[approve] <= UNAPPROVED[approved] &&
     (named === undefined || only?.every((id) => named.includes(id)) === true) &&

@@ -72,6 +72,8 @@ function createOperations(module: ExposingModule): Operations {
         mcp.approve === 'always' || (mcp.approve === 'danger' && dangerLevel !== 'low'),
       ...describeAnswer(declared, responses.mode),
       maxResultBytes: mcp.result_bytes,
+      maxMediaBytes: mcp.media_bytes,
+      isTool: isTool(declared),
       arguments: listArguments(declared),
     } as const;
     operations.set(id, { shown: description, declared });
@@ -137,6 +139,13 @@ function dangerOf(declared: Declared): DangerLevel {
 function reads(declared: Declared): boolean {
   if (declared.kind === 'route') return isReading(declared.route.declared);
   return declared.kind === 'entity';
+}
+
+function isTool(declared: Declared): boolean {
+  if (declared.kind !== 'route' || !declared.route.givesToolResults) return false;
+  const { isPlain, declared: route } = declared.route;
+  const { query_schema, parameters = [] } = route.operation ?? {};
+  return isPlain && query_schema == null && parameters.length === 0 && !route.path.includes('{');
 }
 
 function nameOf(declared: Declared): string {

@@ -34,6 +34,8 @@ const operation = (
   response: 'raw',
   enforcesOutput: false,
   maxResultBytes: 102_400,
+  maxMediaBytes: 4_194_304,
+  isTool: false,
   arguments: [argument],
 });
 
