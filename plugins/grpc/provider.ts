@@ -110,11 +110,11 @@ async function tryInOrder<T>(ids: readonly string[], run: (id: string) => Promis
 function listFacts(
   routes: RouteMethods,
   schema: KnownSchema | null,
-  { failure }: ReflectedSource,
+  { problem }: ReflectedSource,
 ): ProviderFact[] {
   if (schema === null) {
-    const value = isProviderFailure(failure) ? failure.detail : 'not read yet';
-    return [{ name: 'reflection', value, problem: failure !== null }];
+    const value = problem ?? 'not read yet';
+    return [{ name: 'reflection', value, problem: problem !== null }];
   }
   const { usable, unusable } = routes.list(schema);
   const problems = unusable.map(({ name, reason }) => ({ name, value: reason, problem: true }));

@@ -8,6 +8,7 @@ import {
 import { steadyBackoffMs } from '../shared/backoff.js';
 import { withDeadline } from '../shared/deadline.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { formatError } from '../shared/format-error.js';
 import type { Reflected } from './reflection.js';
 import type { Schema } from './schema.js';
 
@@ -56,9 +57,10 @@ export class ReflectedSource {
     this.#start();
   }
 
-  /** Why the last attempt failed; `null` after a success. */
-  get failure(): unknown {
-    return this.#failure;
+  /** Why the last attempt failed, for operators; `null` after a success. */
+  get problem(): string | null {
+    if (this.#failure === null) return null;
+    return isProviderFailure(this.#failure) ? this.#failure.detail : formatError(this.#failure);
   }
 
   get schema(): KnownSchema | null {
@@ -71,12 +73,11 @@ export class ReflectedSource {
     if (this.#schema === null && this.#reading === null && isDue) this.#start();
     if (this.#schema === null && this.#reading !== null) await abortable(this.#reading, signal);
     if (this.#schema !== null) return this.#schema;
-    const reason = isProviderFailure(this.#failure) ? this.#failure.detail : 'not read yet';
     throw new ProviderFailure('unavailable', 'the services are not known', {
       cause: this.#failure,
       // The circuit breaker is for calls that were tried.
       phase: 'preparing',
-      detail: `reflection: ${reason}`,
+      detail: `reflection: ${this.problem ?? 'not read yet'}`,
     });
   }
 

@@ -43,6 +43,14 @@ describe('reflection of gRPC', () => {
   const echo = ({ url }: RunningHost, path = '/echo') =>
     createCaller(url)(path, { method: 'POST', body: '{"an_int64": 9007199254740993}' });
 
+  const readFacts = async ({ url }: RunningHost) => {
+    const response = await fetch(`${url}/modules`, {
+      headers: { authorization: 'Bearer dev-service:ops:modgate.modules.read' },
+    });
+    const { modules } = (await response.json()) as { modules: { facts: object[] }[] };
+    return modules[0]?.facts ?? [];
+  };
+
   for (const version of ['v1', 'v1alpha'] as const) {
     it(`describes the methods, version ${version}`, async () => {
       const host = await start((await serve({ version })).url);
@@ -67,12 +75,9 @@ describe('reflection of gRPC', () => {
     expect(status).to.equal(502);
     expect(text).to.include('"protocol"');
     expect((await echo(host)).status).to.equal(200);
-    const response = await fetch(`${host.url}/modules`, {
-      headers: { authorization: 'Bearer dev-service:ops:modgate.modules.read' },
-    });
-    const { modules } = (await response.json()) as { modules: { facts: object[] }[] };
-    expect(modules[0]?.facts).to.deep.include({ name: 'methods', value: '1' });
-    expect(JSON.stringify(modules[0]?.facts)).to.include('POST /nothing');
+    const facts = await readFacts(host);
+    expect(facts).to.deep.include({ name: 'methods', value: '1' });
+    expect(JSON.stringify(facts)).to.include('POST /nothing');
   });
 
   it('does without a file that the server cannot deliver', async () => {
@@ -98,13 +103,15 @@ describe('reflection of gRPC', () => {
         messageType: [create(DescriptorProtoSchema, { name: 'Wide', field: fields })],
       }),
     );
-    for (const files of [
-      [loop('a.proto', 'b.proto'), loop('b.proto', 'a.proto')],
-      [Buffer.from('not a descriptor')],
-      [wide],
-    ]) {
-      const { url } = await serve({ version: 'v1', files });
-      expect((await echo(await start(url))).status).to.equal(502);
+    const loops = [loop('a.proto', 'b.proto'), loop('b.proto', 'a.proto')];
+    for (const [files, reason] of [
+      [loops, 'which is missing or cannot be used'],
+      [[Buffer.from('not a descriptor')], 'is not a descriptor'],
+      [[wide], 'more than 50000 fields'],
+    ] as const) {
+      const host = await start((await serve({ version: 'v1', files })).url);
+      expect((await echo(host)).status).to.equal(502);
+      expect(JSON.stringify(await readFacts(host))).to.include(reason);
     }
   });
 });
