@@ -30,6 +30,8 @@ const CHANNEL_BACKOFF = { firstMs: 100, maxMs: 1_000 };
 
 /** The most bytes that wait in this process because the broker does not read. */
 export const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+/** Messages of one channel, most of whose calls have ended. */
+const MAX_UNCONFIRMED = 10_000;
 /** Shorter bodies are read before their call is known. Bytes. */
 const SMALL_BODY_BYTES = 65_536;
 
@@ -154,7 +156,11 @@ export class AmqpLink {
       await session.connection.drained.wait(signal, leftMs);
       session = await this.ready(signal);
     }
-    const { connection, channel, replyTo } = session;
+    const { connection, channel, replyTo, unconfirmed } = session;
+    if (unconfirmed.size >= MAX_UNCONFIRMED) {
+      connection.destroy(new BrokerError('the broker confirms no messages'));
+      throw this.#error.toFailure('connecting');
+    }
     const { exchange, routingKey } = this.#options.target;
     const id = session.createCorrelationId();
     const sent = { ...properties, correlationId: id, replyTo };

@@ -23,6 +23,8 @@ const HEARTBEAT_S = 10;
 const LOST_HEARTBEATS = 2;
 /** Heartbeats are sent twice as often as agreed. */
 const SENT_HEARTBEATS = 2;
+/** Messages whose bodies were skipped, and which no consumer has taken. */
+const MAX_SKIPPED = 1_000;
 const CHECK_INTERVAL_MS = 1_000;
 /** The time for the closing handshake. */
 const CLOSE_TIMEOUT_MS = 500;
@@ -246,6 +248,8 @@ export class BrokerConnection extends AMQPBaseClient {
     if (length === 0 || this.#events.wantsBody(length)) return frame;
     this.#skip(channel, length);
     if (this.#deliveryTag !== 0) this.#skippedLengths.set(this.#deliveryTag, length);
+    // Each is taken as soon as its message is whole, unless that is for no consumer.
+    if (this.#skippedLengths.size > MAX_SKIPPED) throw new Error('deliveries for no consumer');
     const header = Buffer.from(frame);
     header.fill(0, 11, 19);
     return header;

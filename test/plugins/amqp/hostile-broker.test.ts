@@ -199,6 +199,40 @@ describe('amqp adapter with a hostile broker', () => {
     expect(new Set(unread.map(({ phase }) => phase))).to.deep.equal(new Set(['connecting']));
   });
 
+  it('ends the connection of a broker that never confirms', async () => {
+    const running = await open(GREETING);
+    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    const calls = Array.from({ length: 10_000 }, () => {
+      const controller = new AbortController();
+      const others = { signal: controller.signal };
+      const call = running.provider.invoke(createInvocation({}, others)).catch(() => {});
+      return { call, controller };
+    });
+    await new Promise(setImmediate);
+    for (const { controller } of calls) controller.abort();
+    await Promise.all(calls.map(({ call }) => call));
+    expect(await reasonOf(running)).to.contain('the broker confirms no messages');
+  });
+
+  it('ends the connection at many long deliveries for no consumer', async () => {
+    const body = Buffer.alloc(100_000);
+    const message = (tag: number) =>
+      Buffer.concat([
+        frame(
+          ...([METHOD, 1, ids(60, 60), short('other'), long(tag)] as const),
+          ...[Buffer.of(0), short(''), short('key')],
+        ),
+        header(body.length),
+        frame(BODY, 1, body),
+      ]);
+    const running = await open(GREETING, (socket) => {
+      for (let tag = 1; tag <= 1_001; tag += 1) socket.write(message(tag));
+    });
+    await eventually(() => running.log.some(({ level }) => level === 'warn'), PATIENCE_MS);
+    const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
+    expect(fields?.['reason']).to.match(/violates AMQP/);
+  });
+
   it('ignores confirmations and returns of messages that it has not sent', async () => {
     const ack = frame(METHOD, 1, ids(60, 80), long(2 ** 52), Buffer.of(1));
     const nack = frame(METHOD, 1, ids(60, 120), long(7), Buffer.of(0));
