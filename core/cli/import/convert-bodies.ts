@@ -7,7 +7,7 @@ import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
 import { follow } from './openapi-document.js';
-import { type NamedExamples, readExamples } from './read-examples.js';
+import { type NamedExamples, readBodyExamples } from './read-examples.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
 
@@ -84,7 +84,7 @@ export function convertRequestBody(
     rule: body['required'] === true && !isGet ? 'required' : 'optional',
     form: types.length === 0 ? {} : { body_types: types },
     schema: convertAlternatives(json.map(readSchema), 'input', context),
-    examples: readExamples(json, context),
+    examples: readBodyExamples(json, context),
   };
 }
 
@@ -153,7 +153,7 @@ export function convertResponses(
       ...(streamed !== null && { ...streamed, stream_optional: true }),
     },
     schema: convertAlternatives([...json.map(readSchema), ...withoutBody], 'output', context),
-    examples: readExamples(json, context),
+    examples: readBodyExamples(json, context),
   };
 }
 

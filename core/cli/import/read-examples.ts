@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject } from '../json-value.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { follow, followReference, type OpenApiDocument } from './openapi-document.js';
 import { resolveExample } from './resolve-example.js';
 import { LOOKS_LIKE_SCHEMA } from './schema-keywords.js';
 import type { Report } from './unmapped.js';
@@ -47,4 +47,29 @@ export function readExamples(
     }
   }
   return found;
+}
+
+/** Reads the examples of bodies of JSON. Some documents have the text of a value instead. */
+export function readBodyExamples(
+  mediaTypes: readonly JsonObject[],
+  context: ExampleContext,
+): NamedExamples {
+  const examples = readExamples(mediaTypes, context);
+  const mayBeText = mediaTypes.some(({ schema }) => {
+    return [followReference(context.document, schema)['type']].flat().includes('string');
+  });
+  if (mayBeText) return examples;
+  const values = [...examples].map(([name, example]) => {
+    return [name, { ...example, value: parseText(example.value) }] as const;
+  });
+  return new Map(values);
+}
+
+function parseText(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 }

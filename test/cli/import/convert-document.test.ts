@@ -345,6 +345,23 @@ describe('an imported OpenAPI document', () => {
     });
   }
 
+  it('has the value of an example that is written as its text', () => {
+    const text = '{"name": "Ann", "tags": [1]}';
+    const readExamples = (schema: object, example: unknown) => {
+      const content = { 'application/json': { schema, example } };
+      const { route } = convertOne({ requestBody: { content }, responses: OK }, 'post');
+      return route?.operation?.examples;
+    };
+    const value = [{ name: 'example', input: { name: 'Ann', tags: [1] } }];
+    expect(readExamples({ type: 'object' }, text)).to.deep.equal(value);
+    expect(readExamples({}, ` ${text}`)).to.deep.equal(value);
+    const asText = [{ name: 'example', input: text }];
+    expect(readExamples({ type: 'string' }, text)).to.deep.equal(asText);
+    expect(readExamples({ type: ['string', 'null'] }, text)).to.deep.equal(asText);
+    expect(readExamples({}, '{no')).to.deep.equal([{ name: 'example', input: '{no' }]);
+    expect(readExamples({}, 'plain')).to.deep.equal([{ name: 'example', input: 'plain' }]);
+  });
+
   it('is rejected by name in another version', () => {
     const versions = [{ swagger: '1.2' }, { openapi: '3.3.0' }, { openapi: '4.0.0' }];
     const messages = versions.map((version) => {
