@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineAdapter, type Provider, ProviderFailure } from '../../core/contract/index.js';
+import { tryCredentials } from '../http/credentials.js';
 import { describeCommon } from '../http/describe-config.js';
 import { listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { callServer } from './call-server.js';
 import { type McpConfig, mcpConfig, mcpOperation } from './config.js';
-import { createOpener } from './open-server.js';
+import { createOpener, type Opener } from './open-server.js';
 import { SessionSlots } from './session-slots.js';
 import { ToolPins } from './tool-pins.js';
 
@@ -19,17 +20,20 @@ export const mcpAdapter = defineAdapter({
   operation: mcpOperation,
   supports: { perProcess: true, streams: true, toolResults: true },
   describeConfig: (config) => {
-    const { command, cwd, auth, url } = config;
-    if (command !== undefined) return { hostUses: listHostUses({ command, cwd }) };
-    return { ...describeCommon({ auth }), origins: [new URL(url ?? '').origin] };
+    const { command, cwd, auth } = config;
+    return command === undefined
+      ? describeCommon({ auth })
+      : { hostUses: listHostUses({ command, cwd }) };
   },
+  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: async (config: McpConfig, context) => {
     const pins = new ToolPins({
       isEnforced: config.pin !== 'report',
       log: context.log,
       calls: context.counter('changed_tool_calls_total', 'Calls of tools that have changed.'),
     });
-    const { id, open } = await createOpener(config, context, pins);
+    const opener = await createOpener(config, context, pins);
+    const { open } = opener;
     const slots = new SessionSlots({
       isShared: config.sessions !== 'actor',
       open,
@@ -37,11 +41,15 @@ export const mcpAdapter = defineAdapter({
     });
     context.scope.defer(() => slots.close());
     if (slots.shared !== null) await Promise.race([slots.shared.first, pause(OPEN_TIMEOUT_MS)]);
-    return createProvider(slots, pins, id);
+    return createProvider(slots, pins, opener);
   },
 });
 
-function createProvider(slots: SessionSlots, pins: ToolPins, id: string): Provider {
+function createProvider(
+  slots: SessionSlots,
+  pins: ToolPins,
+  { id, credentialProblem }: Opener,
+): Provider {
   return {
     endpoints: () => [{ id, weight: 1 }],
     // A check sends nothing: it reads whether there is a session.
@@ -49,6 +57,7 @@ function createProvider(slots: SessionSlots, pins: ToolPins, id: string): Provid
     manifest: () =>
       Promise.reject(new ProviderFailure('refused', 'kind mcp has no manifest of its own')),
     check: async () => slots.shared?.check(),
+    credentialProblem,
     facts: () => pins.facts(),
     useRoutes: (routes) => pins.replace(routes),
     invoke: (invocation) => callServer(slots, pins, invocation),

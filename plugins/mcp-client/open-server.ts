@@ -42,6 +42,8 @@ export interface Opener {
   /** Of the endpoint, without credentials. */
   readonly id: string;
   readonly open: OpenSlotSession;
+  /** The error of the last request for credentials; `null` after a success. */
+  readonly credentialProblem: () => string | null;
 }
 
 /** Prepares the sessions with a server, without opening one. */
@@ -61,7 +63,7 @@ async function createHttpOpener(
   context: ServerContext,
   pins: ToolPins,
 ): Promise<Opener> {
-  const { send } = await createSender(auth, context);
+  const { send, problem } = await createSender(auth, context);
   const tlsOptions: ConnectionOptions | null =
     url.protocol === 'https:' ? createTlsOptions(tls ?? {}, context.file) : null;
   const id = url.href;
@@ -99,7 +101,7 @@ async function createHttpOpener(
       throw new Error('the server speaks HTTP+SSE, which is not supported', { cause: error });
     }
   };
-  return { id, open };
+  return { id, open, credentialProblem: problem };
 }
 
 function createProcessOpener(
@@ -149,7 +151,8 @@ function createProcessOpener(
       throw reason;
     }
   };
-  return { id: `mcp:${basename(command[0] ?? '')}`, open };
+  const id = `mcp:${basename(command[0] ?? '')}`;
+  return { id, open, credentialProblem: () => null };
 }
 
 interface OpenOptions extends Omit<ConnectOptions, 'onToolsChanged'> {

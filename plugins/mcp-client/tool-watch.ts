@@ -127,6 +127,7 @@ export class ToolWatch {
       else if (wasAnnounced) this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
     } catch (error) {
       this.#problem = formatError(error);
+      this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
       if (!this.#isEnded) this.#log.warn({ reason: this.#problem }, 'tools not listed');
     } finally {
       this.#isListing = false;
@@ -159,7 +160,8 @@ export class ToolWatch {
     if (this.#isEnded || this.#isListing) return;
     clearTimeout(this.#timer);
     const due = [this.#listedAt + INTERVAL_MS, ...this.#dueAbsences()];
-    if (this.#changedAt !== null) due.push(this.#listedAt + this.#pauseMs);
+    const isDue = this.#changedAt !== null || this.#problem !== null;
+    if (isDue) due.push(this.#listedAt + this.#pauseMs);
     const delayMs = Math.max(0, Math.min(...due) - performance.now());
     // It does not keep a process alive that has nothing else to do.
     this.#timer = setTimeout(() => void this.refresh(), delayMs).unref();
