@@ -6,14 +6,15 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
-import { formatError } from '../shared/format-error.js';
 import type { McpOperation } from './config.js';
+import { describeProblem } from './describe-problem.js';
 import { Exchange } from './exchange.js';
 import { createReading, readContents } from './resources.js';
 import { ServerError } from './session.js';
 import type { OpenSession } from './session-slot.js';
 import type { SessionSlots } from './session-slots.js';
 import { findTool, type ToolPins } from './tool-pins.js';
+import { findResultProblem } from './tool-result.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' };
@@ -25,11 +26,6 @@ const NOT_FOUND: ReadonlySet<number> = new Set([-32_002, -32_602]);
 
 /** The code of JSON-RPC for wrong arguments, and for an unknown tool. */
 const INVALID_PARAMS = -32_602;
-
-interface Arguments {
-  readonly value: Record<string, unknown>;
-  readonly json: string;
-}
 
 /** What a call does with a session; `null` when the session was lost, so that nothing was done. */
 type Attempt = (open: OpenSession) => Promise<Outcome | null>;
@@ -83,18 +79,21 @@ async function prepare(
 
 async function callTool(
   name: string,
-  input: Arguments,
+  input: string,
   invocation: Invocation,
   { session, tools }: OpenSession,
 ): Promise<Outcome | null> {
   const known = tools.find(name);
   const { headers, context, maxResponseBytes } = invocation;
-  const exchange = new Exchange({ argumentsJson: input.json, headers, context, maxResponseBytes });
+  const exchange = new Exchange({
+    ...{ argumentsJson: input, headers, context, maxResponseBytes },
+    check: findResultProblem,
+  });
   return settle(invocation, exchange, {
     run: async () => {
-      const params = { name, arguments: input.value };
-      const result = await session.callTool(params, known?.inputSchema, exchange);
-      return { status: 200, headers: JSON_TYPE, body: Buffer.from(result) };
+      const result = await session.callTool(name, input, known?.inputSchema, exchange);
+      const { secrets } = exchange;
+      return { status: 200, headers: JSON_TYPE, body: Buffer.from(result), secrets };
     },
     translate: (error) => {
       if (error.code !== INVALID_PARAMS) return createError(500, error.message);
@@ -140,7 +139,7 @@ async function settle(
     if (error instanceof ServerError) return translate(error);
     if (isProviderFailure(error)) throw error;
     const options = { phase: 'answered', cause: error } as const;
-    throw new ProviderFailure('protocol', formatError(error), options);
+    throw new ProviderFailure('protocol', describeProblem(error), options);
   } finally {
     release();
   }
@@ -168,13 +167,14 @@ async function readBody({ body, bodyStream }: HttpRouteOperation): Promise<Uint8
   return Buffer.concat(parts);
 }
 
-/** @returns `null` for anything but an object */
-function readArguments(body: Uint8Array | null): Arguments | null {
-  if (body === null || body.length === 0) return { value: {}, json: '{}' };
-  const json = Buffer.from(body).toString();
-  const value: unknown = JSON.parse(json);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return { value: value as Record<string, unknown>, json };
+/** @returns the text of an object; `null` for any other JSON */
+function readArguments(body: Uint8Array | null): string | null {
+  if (body === null || body.length === 0) return '{}';
+  // The host has checked that it is JSON, which may follow a byte-order mark.
+  const json = Buffer.from(body)
+    .toString()
+    .replace(/^\ufeff/, '');
+  return /^[ \t\r\n]*\{/.test(json) ? json : null;
 }
 
 /** An error of the server, as a provider over HTTP would answer it. */

@@ -8,8 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isProviderFailure } from '../../core/contract/index.js';
-import { formatError } from '../shared/format-error.js';
-import { Exchange, exchanges, OWN_RESPONSE_BYTES, readMember } from './exchange.js';
+import { Exchange, exchanges, readMember } from './exchange.js';
 
 const CLIENT = { name: 'modgate', version: '1.0.0' };
 
@@ -18,6 +17,9 @@ export const OLDER_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-1
 
 /** A process that does not know the first message of newer revisions may ignore it. */
 const SILENCE_MS = 5_000;
+
+/** The library validates each part of the response to a handshake. */
+const HANDSHAKE_BYTES = 262_144;
 
 export interface ConnectOptions {
   /** Creates a transport for each attempt. */
@@ -100,7 +102,7 @@ async function attempt(version: string | null, options: ConnectOptions): Promise
   const client = new Client(CLIENT, clientOptions);
   // Errors of the transport fail their request; the rest has no consequence.
   client.onerror = () => {};
-  const exchange = new Exchange({ maxResponseBytes: OWN_RESPONSE_BYTES, isHandshake: true });
+  const exchange = new Exchange({ maxResponseBytes: HANDSHAKE_BYTES, isHandshake: true });
   try {
     await exchanges.run(exchange, () =>
       client.connect(createTransport(), { timeout: timeoutMs, signal }),
@@ -110,11 +112,4 @@ async function attempt(version: string | null, options: ConnectOptions): Promise
     await client.close().catch(() => {});
     throw exchange.failure ?? error;
   }
-}
-
-export function describeConnectError(error: unknown): string {
-  if (isProviderFailure(error)) return error.detail;
-  if (error instanceof SdkHttpError) return `HTTP status ${error.status}`;
-  if (error instanceof SdkError) return `${error.code}`;
-  return formatError(error);
 }

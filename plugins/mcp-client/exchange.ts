@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type CallContext, ProviderFailure } from '../../core/contract/index.js';
+import { type CallContext, ProviderFailure, type Secret } from '../../core/contract/index.js';
 
 /** The longest response to a request of the host itself: a handshake, or a page of a list. */
 export const OWN_RESPONSE_BYTES = 4 * 1_048_576;
@@ -11,6 +11,10 @@ const MAX_SERVER_REQUESTS = 100;
 /** Bytes beside the response that a server may send at once, and for each second. */
 const BURST_BYTES = 1_048_576;
 const BYTES_PER_SECOND = 65_536;
+const BURST_MESSAGES = 1_000;
+const MESSAGES_PER_SECOND = 200;
+/** Of the message of an error, in UTF-16 units. */
+const MAX_ERROR_LENGTH = 1_000;
 
 /** The members of a response around its result. */
 export const ENVELOPE_BYTES = 1_024;
@@ -35,11 +39,18 @@ export interface Message {
 export function parseMessage(text: string): Message | null {
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null;
-    return isObject && 'jsonrpc' in value && value.jsonrpc === '2.0' ? (value as Message) : null;
+    return isMessage(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+function isMessage(value: unknown): value is Message {
+  if (readMember(value, 'jsonrpc') !== '2.0') return false;
+  const method = readMember(value, 'method');
+  const id = readMember(value, 'id');
+  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
+  return isId && (method === undefined || typeof method === 'string');
 }
 
 interface ExchangeOptions {
@@ -52,6 +63,8 @@ interface ExchangeOptions {
   readonly context?: CallContext;
   /** Called for each progress that counts. */
   readonly onProgress?: () => void;
+  /** The problem of a result; `null` for a good one. Default: any result is good. */
+  readonly check?: (result: unknown) => string | null;
   /** Whether the request belongs to the negotiation of a version. */
   readonly isHandshake?: boolean;
 }
@@ -67,17 +80,19 @@ export class Exchange {
   resumes = 0;
   /** Whether the server no longer knows the session, so that it did nothing. */
   isSessionLost = false;
+  /** Credentials that its requests carried beside those of the config. */
+  readonly secrets: Secret[] = [];
   readonly #controller = new AbortController();
   #failure: ProviderFailure | null = null;
   #id: unknown;
   #serverRequests = 0;
   #second = 0;
   #progress = 0;
-  #otherBytes = 0;
-  readonly #startedAt = performance.now();
+  readonly #budget: MessageBudget;
 
   constructor(options: ExchangeOptions) {
     this.options = options;
+    this.#budget = new MessageBudget(BURST_BYTES + options.maxResponseBytes);
   }
 
   /** Aborted when the request fails. */
@@ -107,38 +122,42 @@ export class Exchange {
 
   /**
    * Checks a message that arrived for this request.
-   * @returns whether the client gets it
+   * @returns what the client gets; `null` for nothing
    */
-  accept(message: Message, text: string): boolean {
+  accept(message: Message, text: string): object | null {
     if (message.method === undefined) return this.#acceptResponse(message, text);
-    this.#countOther(text.length);
     if (message.id !== undefined) {
       this.#serverRequests += 1;
-      if (this.#serverRequests <= MAX_SERVER_REQUESTS) return true;
+      if (this.#serverRequests <= MAX_SERVER_REQUESTS) return message;
       this.failAs(`the server sent more than ${MAX_SERVER_REQUESTS} requests`);
-      return false;
+      return null;
     }
-    if (message.method === 'notifications/progress') return this.#acceptProgress(message.params);
-    return isNeeded(message);
+    const isProgress = message.method === 'notifications/progress';
+    const isWanted = isProgress ? this.#acceptProgress(message.params) : isNeeded(message);
+    return isWanted ? message : null;
   }
 
-  #acceptResponse(message: Message, text: string): boolean {
-    if (message.id !== this.#id) {
-      this.failAs('the server sent a response with another id');
-      return false;
+  /** Counts all that arrives for it, its response included. */
+  count(bytes: number, messages: number): void {
+    if (!this.#budget.admits(bytes, messages)) {
+      this.failAs('the server floods the call with messages');
     }
-    if ((message.result === undefined) === (message.error === undefined)) {
+  }
+
+  #acceptResponse(message: Message, text: string): object | null {
+    const { maxResponseBytes, isHandshake, check } = this.options;
+    if (message.id !== this.#id) this.failAs('the server sent a response with another id');
+    else if ((message.result === undefined) === (message.error === undefined)) {
       this.failAs('the server sent a response without a result');
-      return false;
-    }
-    if (this.answer !== null) return false;
-    const { maxResponseBytes } = this.options;
-    if (Buffer.byteLength(text) > maxResponseBytes + ENVELOPE_BYTES) {
+    } else if (Buffer.byteLength(text) > maxResponseBytes + ENVELOPE_BYTES) {
       this.fail(createTooLong(maxResponseBytes));
-      return false;
+    } else {
+      const problem = message.error === undefined ? (check?.(message.result) ?? null) : null;
+      if (problem !== null) this.failAs(problem);
     }
+    if (this.#failure !== null || this.answer !== null) return null;
     this.answer = text;
-    return true;
+    return isHandshake === true ? message : shortenResponse(message);
   }
 
   /** Tokens of other requests renew nothing. */
@@ -153,13 +172,52 @@ export class Exchange {
     this.#progress += 1;
     return this.#progress <= MAX_PROGRESS_PER_SECOND;
   }
+}
 
-  #countOther(length: number): void {
-    this.#otherBytes += length;
+/** A good result of every method. */
+const EMPTY_RESULT = {
+  ...{ resultType: 'complete', ttlMs: 0, cacheScope: 'private' },
+  ...{ content: [], contents: [], prompts: [], resourceTemplates: [], resources: [], tools: [] },
+};
+
+/**
+ * The response for the client library, which would validate each part of a result at great cost: the host takes the
+ * result from the text.
+ */
+function shortenResponse({ id, error }: Message): object {
+  if (error === undefined) return { jsonrpc: '2.0', id, result: EMPTY_RESULT };
+  const code = readMember(error, 'code');
+  const message = readMember(error, 'message');
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: {
+      code: Number.isSafeInteger(code) ? code : 0,
+      message: typeof message === 'string' ? message.slice(0, MAX_ERROR_LENGTH) : '',
+    },
+  };
+}
+
+/** Bounds what a server sends unasked: a burst, and so much for each second. */
+export class MessageBudget {
+  readonly #burstBytes: number;
+  readonly #startedAt = performance.now();
+  #bytes = 0;
+  #messages = 0;
+
+  constructor(burstBytes: number) {
+    this.#burstBytes = burstBytes;
+  }
+
+  /** Counts, and returns whether that is still within bounds. */
+  admits(bytes: number, messages: number): boolean {
+    this.#bytes += bytes;
+    this.#messages += messages;
     const seconds = (performance.now() - this.#startedAt) / 1_000;
-    if (this.#otherBytes > BURST_BYTES + seconds * BYTES_PER_SECOND) {
-      this.failAs('the server floods the call with messages');
-    }
+    return (
+      this.#bytes <= this.#burstBytes + seconds * BYTES_PER_SECOND &&
+      this.#messages <= BURST_MESSAGES + seconds * MESSAGES_PER_SECOND
+    );
   }
 }
 
@@ -193,10 +251,17 @@ export function writeMessage(message: object, exchange: Exchange | undefined): s
   const { params, ...rest } = message as { readonly params: object };
   // It has a name, so that a comma can follow.
   const head = JSON.stringify({ ...rest, params: { ...params, arguments: undefined } });
-  return `${head.slice(0, -2)},"arguments":${argumentsJson}}}`;
+  // Outside of texts, where JSON has no line breaks: over stdio, one would end the message.
+  const line = argumentsJson.replaceAll(/[\r\n]/g, ' ');
+  return `${head.slice(0, -2)},"arguments":${line}}}`;
 }
 
-const STRUCTURE = /["{}[\],:]/g;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+/** `{`, `[`, and their ends. */
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
 
 /**
  * The text of the member `result` of a message that JSON.parse accepts.
@@ -207,28 +272,19 @@ export function sliceResult(text: string): string | null {
   let name = '';
   let start = -1;
   let result: string | null = null;
-  let isName = false;
-  STRUCTURE.lastIndex = 0;
-  for (let match = STRUCTURE.exec(text); match !== null; match = STRUCTURE.exec(text)) {
-    const { index } = match;
-    const character = match[0];
-    if (character === '"') {
-      const end = endOfString(text, index);
-      if (depth === 1 && isName) name = JSON.parse(text.slice(index, end)) as string;
-      STRUCTURE.lastIndex = end;
-    } else if (character === '{' || character === '[') {
-      depth += 1;
-      isName = depth === 1;
-    } else if (depth > 1) {
-      if (character === '}' || character === ']') depth -= 1;
-    } else if (character === ':') {
-      start = index + 1;
-      isName = false;
-    } else {
-      if (name === 'result' && start !== -1) result = text.slice(start, index).trim();
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (depth === 1 && start === -1) name = JSON.parse(text.slice(at, end)) as string;
+      at = end - 1;
+    } else if (OPENING.has(code)) depth += 1;
+    else if (depth === 1 && code === COLON) start = at + 1;
+    else if (depth === 1 && (code === COMMA || CLOSING.has(code))) {
+      if (name === 'result' && start !== -1) result = text.slice(start, at).trim();
       start = -1;
-      isName = true;
-    }
+      if (code !== COMMA) depth -= 1;
+    } else if (CLOSING.has(code)) depth -= 1;
   }
   return result;
 }

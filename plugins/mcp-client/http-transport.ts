@@ -25,7 +25,13 @@ import {
 const MAX_ERROR_BYTES = 65_536;
 /** An event stream may end after its response, so that the connection can be used again. */
 const END_GRACE_MS = 250;
+const END_GRACE_BYTES = 65_536;
+/** Cancellations, responses to requests of the server, and the end of a session. */
+const SIDE_TIMEOUT_MS = 5_000;
+const MAX_SIDE_REQUESTS = 100;
 const MAX_RESUMES = 3;
+/** The constructor of a response rejects a body for them. */
+const EMPTY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 const OLDER_TIMEOUT_MS = 2_000;
 
 /** JSON-RPC codes of servers for an unknown session. */
@@ -48,6 +54,7 @@ export interface FetchOptions {
  * responses are checked and bounded before the library parses them.
  */
 export function createFetch(options: FetchOptions): FetchLike {
+  const side = { requests: 0 };
   return async (url, init = {}) => {
     const call = exchanges.getStore();
     const message = init.body === undefined ? null : JSON.parse(String(init.body));
@@ -57,21 +64,37 @@ export function createFetch(options: FetchOptions): FetchLike {
     // Cancellations and responses to the server are sent although the call may have ended.
     const isOwn = isRequest || isResumed;
     const request = createRequest(new URL(url), init, exchange, message);
-    const signals = [init.signal ?? null, isOwn ? exchange?.signal : null];
+    const isStanding = init.method === 'GET' && !isResumed;
+    // Beside calls, everything but the stream of notifications has a deadline of its own.
+    const end = isOwn
+      ? exchange?.signal
+      : isStanding
+        ? undefined
+        : AbortSignal.timeout(SIDE_TIMEOUT_MS);
+    // Stops a response of which nothing more is needed.
+    const rest = new AbortController();
+    const signals = [init.signal ?? null, end, rest.signal];
     const signal = AbortSignal.any(signals.filter((entry) => entry instanceof AbortSignal));
+    const isSide = !isOwn && !isStanding;
+    if (isSide && side.requests >= MAX_SIDE_REQUESTS) throw new Error('too many side requests');
+    if (isSide) side.requests += 1;
     try {
       if (isResumed) countResume(exchange);
       if (isRequest && exchange !== undefined) exchange.isSent = true;
       const limits = { maxResponseBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, signal };
       const outcome = await options.send(options.replica, request, limits);
-      if (!isOwn || exchange === undefined) return await toPlainResponse(outcome);
-      return await toResponse(outcome, exchange, request.headers['mcp-session-id'] !== undefined);
+      const received = { ...outcome, stop: () => rest.abort() };
+      exchange?.secrets.push(...(outcome.secrets ?? []));
+      if (!isOwn || exchange === undefined) return await toPlainResponse(received);
+      return await toResponse(received, exchange, request.headers['mcp-session-id'] !== undefined);
     } catch (error) {
       if (isOwn && isProviderFailure(error)) {
         exchange?.fail(error);
         call?.fail(error);
       }
       throw error;
+    } finally {
+      if (isSide) side.requests -= 1;
     }
   };
 }
@@ -139,30 +162,38 @@ function countResume(exchange: Exchange | undefined): void {
   throw new ProviderFailure('protocol', 'the event stream broke, and could not be resumed');
 }
 
+interface Received extends Outcome {
+  /** Ends the transfer of its body. */
+  stop(): void;
+}
+
 /** For messages without a response of their own, and the stream of notifications. */
-async function toPlainResponse(outcome: Outcome): Promise<Response> {
-  const { status, headers, body } = outcome;
+async function toPlainResponse(received: Received): Promise<Response> {
+  const { status, headers, body } = received;
+  if (isEventStream(headers) && EMPTY_STATUSES.has(status)) {
+    received.stop();
+    return new Response(null, { status, headers });
+  }
   if (isEventStream(headers)) {
     const exchange = new Exchange({ maxResponseBytes: OWN_RESPONSE_BYTES });
-    return createResponse(status, headers, readEvents(body, exchange));
+    return createResponse(status, headers, readEvents(received, exchange));
   }
   return createResponse(status, headers, await readText(body, MAX_ERROR_BYTES));
 }
 
 async function toResponse(
-  outcome: Outcome,
+  received: Received,
   exchange: Exchange,
   hasSession: boolean,
 ): Promise<Response> {
-  const { status, headers, body } = outcome;
+  const { status, headers, body } = received;
   const { isHandshake, maxResponseBytes } = exchange.options;
   if (status >= 200 && status <= 299) {
-    if (isEventStream(headers)) {
-      return createResponse(status, headers, readEvents(body, exchange));
+    if (isEventStream(headers) && !EMPTY_STATUSES.has(status)) {
+      return createResponse(status, headers, readEvents(received, exchange));
     }
     const text = await readText(body, maxResponseBytes);
-    acceptWhole(text, exchange);
-    return createResponse(status, headers, text);
+    return createResponse(status, headers, acceptWhole(text, exchange));
   }
   const text = await readText(body, MAX_ERROR_BYTES);
   // The handshake decides by the status.
@@ -176,8 +207,7 @@ async function toResponse(
     });
   }
   if (answer?.error === undefined) throw createStatusFailure(status);
-  acceptWhole(text, exchange);
-  return createResponse(200, headers, text);
+  return createResponse(200, headers, acceptWhole(text, exchange));
 }
 
 /** A status without a message comes from something in front of the server. */
@@ -188,16 +218,21 @@ function createStatusFailure(status: number): ProviderFailure {
   return new ProviderFailure(failure, `the server answered with HTTP status ${status}`, options);
 }
 
-/** @throws ProviderFailure unless the text has the response. */
-function acceptWhole(text: string, exchange: Exchange): void {
+/**
+ * @returns what the client gets
+ * @throws ProviderFailure unless the text is the response.
+ */
+function acceptWhole(text: string, exchange: Exchange): string {
   const message = parseMessage(text);
   if (message === null) exchange.failAs('the server sent a body that is not JSON-RPC');
-  else exchange.accept(message, text);
+  const accepted = message === null ? null : exchange.accept(message, text);
+  if (accepted === null) exchange.failAs('the server sent a body that is not the response');
   if (exchange.failure !== null) throw exchange.failure;
+  return JSON.stringify(accepted);
 }
 
 async function* readEvents(
-  body: Outcome['body'],
+  { body, stop }: Received,
   exchange: Exchange,
 ): AsyncGenerator<string, void, undefined> {
   const reader = new EventReader(exchange.options.maxResponseBytes);
@@ -205,46 +240,50 @@ async function* readEvents(
   const iterator = listParts(body)[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const part = await nextPart(iterator, exchange.answer !== null);
-      if (part === null) break;
-      for (const { id, data } of reader.push(part)) {
+      const { done, value: part } = await iterator.next();
+      if (done === true) break;
+      const events = reader.push(part);
+      exchange.count(part.length, events.length);
+      for (const { id, data } of events) {
         hasId ||= id !== undefined;
         const message = parseMessage(data);
-        if (message !== null && exchange.accept(message, data)) yield formatEvent(data, id);
-        else if (id !== undefined) yield formatEvent('', id);
+        const accepted = message === null ? null : exchange.accept(message, data);
         if (exchange.failure !== null) throw exchange.failure;
+        if (accepted !== null) yield formatEvent(JSON.stringify(accepted), id);
+        else if (id !== undefined) yield formatEvent('', id);
       }
+      if (exchange.failure !== null) throw exchange.failure;
+      if (exchange.answer !== null) return await awaitEnd(iterator);
     }
   } catch (error) {
     // The library resumes a stream with ids.
     if (isProviderFailure(error) && (!hasId || error.failure === 'protocol')) exchange.fail(error);
     throw error;
   } finally {
-    await iterator.return?.();
+    stop();
   }
   if (exchange.answer === null && !hasId) {
     exchange.fail(new ProviderFailure('protocol', 'the event stream ended without a response'));
   }
 }
 
-/** @returns `null` at the end, and when nothing more is needed. */
-async function nextPart(
-  iterator: AsyncIterator<Uint8Array>,
-  hasAnswer: boolean,
-): Promise<Uint8Array | null> {
-  const next = iterator.next();
-  if (!hasAnswer) {
-    const { done, value } = await next;
-    return done === true ? null : value;
-  }
+/** Waits a little for the end of a stream from which nothing more is needed. */
+async function awaitEnd(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), END_GRACE_MS);
+  const isLate = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, END_GRACE_MS);
   });
-  next.catch(() => {});
-  const first = await Promise.race([next, late]);
+  const drain = async () => {
+    let bytes = 0;
+    while (bytes <= END_GRACE_BYTES) {
+      const { done, value } = await iterator.next();
+      if (done === true) return;
+      bytes += value.length;
+    }
+  };
+  // A break is no failure any more.
+  await Promise.race([drain().catch(() => {}), isLate]);
   clearTimeout(timer);
-  return first === null || first.done === true ? null : first.value;
 }
 
 function formatEvent(data: string, id: string | undefined): string {
@@ -283,9 +322,7 @@ function createResponse(
   headers: Outcome['headers'],
   body: string | AsyncIterable<string>,
 ): Response {
-  // The constructor rejects a body for them.
-  const isEmpty = status === 204 || status === 205 || status === 304;
-  if (isEmpty) return new Response(null, { status, headers });
+  if (EMPTY_STATUSES.has(status)) return new Response(null, { status, headers });
   if (typeof body === 'string') return new Response(body, { status, headers });
   const bytes = Readable.toWeb(Readable.from(encodeAll(body)));
   return new Response(bytes as ReadableStream, { status, headers });

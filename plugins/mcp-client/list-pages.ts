@@ -1,3 +1,4 @@
+import { McpProblem } from './describe-problem.js';
 import { readMember } from './exchange.js';
 import { type Session, withinTime } from './session.js';
 
@@ -26,7 +27,7 @@ export type ListedEntry = Readonly<Record<string, unknown>>;
 /**
  * Reads all pages of a list.
  * @returns the entries by their name or URI
- * @throws Error for a list that repeats a cursor or an entry, or is too long; ServerError, ProviderFailure.
+ * @throws McpProblem for a list that repeats a cursor or an entry, or is too long; ServerError, ProviderFailure.
  */
 export async function listPages(
   session: Session,
@@ -46,16 +47,16 @@ export async function listPages(
     bytes += text.length;
     const page: unknown = JSON.parse(text);
     for (const [id, entry] of readEntries(page, method)) {
-      if (entries.has(id)) throw new Error(`the list of ${title} repeats an entry`);
+      if (entries.has(id)) throw new McpProblem(`the list of ${title} repeats an entry`);
       entries.set(id, entry);
     }
     cursor = readCursor(page);
     if (cursor !== undefined && cursors.has(cursor)) {
-      throw new Error(`the list of ${title} repeats a cursor`);
+      throw new McpProblem(`the list of ${title} repeats a cursor`);
     }
     if (cursor !== undefined) cursors.add(cursor);
     if (entries.size > MAX_ENTRIES || cursors.size >= MAX_PAGES || bytes >= MAX_LIST_BYTES) {
-      throw new Error(`the list of ${title} is too long`);
+      throw new McpProblem(`the list of ${title} is too long`);
     }
   } while (cursor !== undefined);
   return entries;
@@ -64,7 +65,7 @@ export async function listPages(
 function readEntries(page: unknown, method: ListMethod): readonly [string, ListedEntry][] {
   const { member, key, title } = LISTS[method];
   const entries = readMember(page, member);
-  if (!Array.isArray(entries)) throw new Error(`the list of ${title} is not a list`);
+  if (!Array.isArray(entries)) throw new McpProblem(`the list of ${title} is not a list`);
   return entries.flatMap((entry) => {
     const id = readMember(entry, key);
     return typeof id === 'string' ? [[id, entry as ListedEntry] as [string, ListedEntry]] : [];

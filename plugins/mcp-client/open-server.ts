@@ -12,6 +12,7 @@ import { createEnvironment } from '../process/process-adapter.js';
 import { formatError } from '../shared/format-error.js';
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
+import { McpProblem } from './describe-problem.js';
 import { createFetch, speaksOlderTransport } from './http-transport.js';
 import { Resources } from './resources.js';
 import { Session } from './session.js';
@@ -98,7 +99,7 @@ async function createHttpOpener(
       });
     } catch (error) {
       if (!isRefusal(error) || !(await speaksOlderTransport(url, access))) throw error;
-      throw new Error('the server speaks HTTP+SSE, which is not supported', { cause: error });
+      throw new McpProblem('the server speaks HTTP+SSE, which is not supported', { cause: error });
     }
   };
   return { id, open, credentialProblem: problem };
@@ -127,7 +128,7 @@ function createProcessOpener(
       throw new UnusableCommand(formatError(error));
     }
     const exit = new AbortController();
-    void child.exited.then((reason) => exit.abort(new Error(reason)));
+    void child.exited.then((reason) => exit.abort(new McpProblem(reason)));
     const pipe = new StdioPipe(child, context.log);
     const createTransport = () => new StdioTransport(pipe);
     try {

@@ -39,8 +39,12 @@ export class Resources {
   }
 
   async #list(): Promise<void> {
-    this.#uris = new Set((await listPages(this.#session, 'resources/list')).keys());
-    this.#listedAt = performance.now();
+    try {
+      this.#uris = new Set((await listPages(this.#session, 'resources/list')).keys());
+    } finally {
+      // Also after a failure, so that calls do not list at their own pace.
+      this.#listedAt = performance.now();
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../core/contract/index.js';
 import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
-import { describeConnectError } from './connect.js';
+import { describeProblem, McpProblem } from './describe-problem.js';
 import type { Resources } from './resources.js';
 import type { Session } from './session.js';
 import type { ToolWatch } from './tool-watch.js';
@@ -20,9 +20,7 @@ export interface OpenSession {
 }
 
 /** A command that can never start: the descriptor is rejected. */
-export class UnusableCommand extends Error {
-  override readonly name = 'UnusableCommand';
-}
+export class UnusableCommand extends McpProblem {}
 
 /**
  * Opens a session.
@@ -130,7 +128,7 @@ export class SessionSlot {
         if (closing.aborted) await open.session.end('module closed');
         reason = await open.session.ended;
       } catch (error) {
-        reason = describeConnectError(error);
+        reason = describeProblem(error);
         settleFirst(error);
         if (error instanceof UnusableCommand) return this.#change(null, reason);
       }

@@ -5,6 +5,9 @@ import { Exchange, exchanges, OWN_RESPONSE_BYTES, sliceResult } from './exchange
 /** The library has its own timeout; the host ends each call. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** The keyword of arguments that are repeated in headers. */
+const REPEATED = 'x-mcp-header';
+
 /** One tool that the library rejects must not hide the others. */
 const ANY_RESULT = {
   '~standard': { version: 1, vendor: 'modgate', validate: (value: unknown) => ({ value }) },
@@ -81,22 +84,25 @@ export class Session {
 
   /**
    * Calls a tool.
-   * @param inputSchema decides which arguments newer revisions repeat in headers
+   * @param input the JSON of the arguments
+   * @param inputSchema says which arguments newer revisions repeat in headers
    * @returns the text of the result
    * @throws ServerError, ProviderFailure
    */
-  callTool(
-    params: { readonly name: string; readonly arguments: Record<string, unknown> },
-    inputSchema: unknown,
-    exchange: Exchange,
-  ): Promise<string> {
-    const toolDefinition = { name: params.name, inputSchema: inputSchema ?? { type: 'object' } };
+  callTool(name: string, input: string, inputSchema: unknown, exchange: Exchange): Promise<string> {
+    const repeats = JSON.stringify(inputSchema ?? {}).includes(`"${REPEATED}"`);
+    // The text is sent; the library needs values for headers alone.
+    const values = repeats ? (JSON.parse(input) as Record<string, unknown>) : {};
+    const schema = repeats ? inputSchema : { type: 'object' };
     return this.#exchange(exchange, () =>
-      this.#client.callTool(params, {
-        ...createOptions(exchange),
-        onprogress: () => exchange.options.onProgress?.(),
-        toolDefinition: toolDefinition as never,
-      }),
+      this.#client.callTool(
+        { name, arguments: values },
+        {
+          ...createOptions(exchange),
+          onprogress: () => exchange.options.onProgress?.(),
+          toolDefinition: { name, inputSchema: schema } as never,
+        },
+      ),
     );
   }
 
@@ -134,10 +140,6 @@ function translateError(error: unknown, exchange: Exchange): Error {
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) {
     const phase = exchange.isSent ? 'responding' : 'connecting';
     return new ProviderFailure('unavailable', 'the connection was closed', { phase });
-  }
-  if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
-    const message = 'the tool asks for input, which the host cannot give';
-    return new ProviderFailure('protocol', message, { phase: 'answered', cause: error });
   }
   const message = 'the server sent a result that the protocol does not have';
   return new ProviderFailure('protocol', message, { phase: 'answered', cause: error });

@@ -9,6 +9,7 @@ import {
   exchanges,
   isNeeded,
   type Message,
+  MessageBudget,
   OWN_RESPONSE_BYTES,
   parseMessage,
   readMember,
@@ -21,7 +22,6 @@ const MAX_STRAY_LINES = 1_000;
 const MAX_UNREAD_BYTES = 16 * 1_048_576;
 /** Bytes of messages that belong to no call. */
 const BURST_BYTES = 4 * 1_048_576;
-const BYTES_PER_SECOND = 65_536;
 
 /** The lines between the host and a process; transports of several attempts share it. */
 export class StdioPipe {
@@ -29,16 +29,16 @@ export class StdioPipe {
   readonly #decoder = new StringDecoder('utf8');
   readonly #strays: LineLog;
   readonly #exchanges = new Map<unknown, Exchange>();
-  readonly #startedAt = performance.now();
+  readonly #budget = new MessageBudget(BURST_BYTES);
   #pieces: string[] = [];
   #length = 0;
   /** That of the call that may get most. */
   #maxLineBytes = OWN_RESPONSE_BYTES;
   #strayLines = 0;
-  #otherBytes = 0;
+  #isBroken = false;
   /** Whether a session uses the process. */
   isReady = false;
-  onMessage: (message: Message) => void = () => {};
+  onMessage: (message: object) => void = () => {};
   onClose: () => void = () => {};
 
   constructor(child: Child, log: Log) {
@@ -77,22 +77,35 @@ export class StdioPipe {
       this.#maxLineBytes = Math.max(this.#maxLineBytes, maxResponseBytes + ENVELOPE_BYTES);
       call.signal.addEventListener('abort', () => this.#exchanges.delete(id), { once: true });
     }
-    stdin.write(`${writeMessage(message, call)}\n`);
+    const line = writeMessage(message, call);
+    if (/[\r\n]/.test(line)) throw new Error('a message over stdio must be one line');
+    stdin.write(`${line}\n`);
   }
 
   #read(chunk: Buffer): void {
+    if (this.#isBroken) return;
     const lines = this.#decoder.write(chunk).split('\n');
     const rest = lines.pop() ?? '';
     for (const line of lines) {
       this.#pieces.push(line);
-      this.#readLine(this.#pieces.join('').replace(/\r$/, ''));
+      const whole = this.#pieces.join('').replace(/\r$/, '');
       this.#pieces = [];
       this.#length = 0;
+      this.#readLine(whole);
+      if (this.#isBroken) return;
     }
     this.#pieces.push(rest);
     this.#length += rest.length;
     if (this.#length <= this.#maxLineBytes) return;
-    void this.#child.end(`printed a line of more than ${this.#maxLineBytes} bytes`);
+    this.#break(`printed a line of more than ${this.#maxLineBytes} bytes`);
+  }
+
+  /** Ends the process; what it still prints is not read. */
+  #break(reason: string): void {
+    this.#isBroken = true;
+    this.#pieces = [];
+    this.#child.stdout?.destroy();
+    void this.#child.end(reason);
   }
 
   #readLine(line: string): void {
@@ -101,22 +114,34 @@ export class StdioPipe {
       this.#skip(line);
       return;
     }
+    const accepted = this.#accept(message, line);
+    if (accepted === null) return;
+    try {
+      this.onMessage(accepted);
+    } catch {
+      // The library rejects a message that it cannot read.
+    }
+  }
+
+  #accept(message: Message, line: string): object | null {
     const isResponse = message.method === undefined;
-    const id = isResponse
-      ? message.id
-      : message.method === 'notifications/progress'
-        ? readMember(message.params, 'progressToken')
-        : undefined;
+    const isProgress = message.method === 'notifications/progress';
+    const token = isProgress ? readMember(message.params, 'progressToken') : undefined;
+    const id = isResponse ? message.id : token;
     const exchange = this.#exchanges.get(id);
     if (exchange !== undefined) {
       if (isResponse) this.#exchanges.delete(id);
-      if (exchange.accept(message, line)) this.onMessage(message);
-      return;
+      exchange.count(line.length, 1);
+      return exchange.accept(message, line);
     }
-    if (isResponse && this.isReady) return;
+    if (isResponse && this.isReady) {
+      // A late response to a call that has ended.
+      this.#countOther(line.length);
+      return null;
+    }
     if (!isResponse) this.#countOther(line.length);
     // Requests of the server, and the handshake.
-    if (isResponse || message.id !== undefined || isNeeded(message)) this.onMessage(message);
+    return isResponse || message.id !== undefined || isNeeded(message) ? message : null;
   }
 
   /** A line that is not a message, such as a print for people. */
@@ -126,14 +151,11 @@ export class StdioPipe {
     this.#countOther(line.length);
     this.#strayLines += 1;
     if (this.isReady || this.#strayLines < MAX_STRAY_LINES) return;
-    void this.#child.end(`printed ${MAX_STRAY_LINES} lines that are not messages`);
+    this.#break(`printed ${MAX_STRAY_LINES} lines that are not messages`);
   }
 
   #countOther(length: number): void {
-    this.#otherBytes += length;
-    const seconds = (performance.now() - this.#startedAt) / 1_000;
-    if (this.#otherBytes <= BURST_BYTES + seconds * BYTES_PER_SECOND) return;
-    void this.#child.end('floods the host with messages');
+    if (!this.#budget.admits(length, 1)) this.#break('floods the host with messages');
   }
 }
 

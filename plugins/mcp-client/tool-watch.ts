@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Log } from '../../core/contract/index.js';
-import { formatError } from '../shared/format-error.js';
+import { forEachInSlices } from '../shared/slices.js';
+import { describeProblem } from './describe-problem.js';
 import { listPages } from './list-pages.js';
 import type { Session } from './session.js';
 
@@ -120,13 +121,13 @@ export class ToolWatch {
     this.#changedAt = null;
     try {
       const tools = await listTools(this.#session);
-      const isChanged = this.#replace(tools);
+      const isChanged = await this.#replace(tools);
       this.#problem = null;
       this.#onListed(this);
       if (isChanged) this.#pauseMs = MIN_PAUSE_MS;
       else if (wasAnnounced) this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
     } catch (error) {
-      this.#problem = formatError(error);
+      this.#problem = describeProblem(error);
       this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
       if (!this.#isEnded) this.#log.warn({ reason: this.#problem }, 'tools not listed');
     } finally {
@@ -137,12 +138,15 @@ export class ToolWatch {
   }
 
   /** @returns whether a tool differs */
-  #replace(tools: readonly ListedTool[]): boolean {
+  async #replace(tools: readonly ListedTool[]): Promise<boolean> {
     const before = this.#tools;
+    const after = new Map<string, KnownTool>();
+    await forEachInSlices(tools, (tool) => {
+      const { name, inputSchema } = tool;
+      after.set(name, { digest: digestTool(tool), inputSchema });
+      return true;
+    });
     const now = performance.now();
-    const after = new Map(
-      tools.map((tool) => [tool.name, { digest: digestTool(tool), inputSchema: tool.inputSchema }]),
-    );
     for (const [name, absence] of this.#absences) {
       if (after.has(name)) this.#absences.delete(name);
       else if (absence.nextAt <= now) {

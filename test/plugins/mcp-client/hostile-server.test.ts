@@ -44,6 +44,11 @@ function stream(parts: AsyncIterable<string> | Iterable<string>): Response {
   return new Response(body, { headers: EVENTS });
 }
 
+/** Streams that the host has not closed. */
+let open = 0;
+/** Cancellations that the server does not answer. */
+let hanging = 0;
+
 /** What a hostile server answers to a call, by the name of the tool. */
 const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response>>> = {
   well: ({ id }) => new Response(message({ id, result: RESULT }), { headers: JSON_TYPE }),
@@ -124,6 +129,54 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
       `{"id":${id}, "jsonrpc":"2.0","result": {"content":[],"structuredContent":{"id": 12345678901234567890, "price":1.10}}}`,
       { headers: JSON_TYPE },
     ),
+  'bad-blocks': ({ id }) =>
+    Response.json({ jsonrpc: '2.0', id, result: { content: Array(100_000).fill({}) } }),
+  'many-blocks': ({ id }) =>
+    Response.json({
+      jsonrpc: '2.0',
+      id,
+      result: { content: Array(10_001).fill({ type: 'text', text: '' }) },
+    }),
+  'after-answer': ({ id, signal }) =>
+    stream(
+      (async function* () {
+        yield event({ id, result: RESULT });
+        open += 1;
+        try {
+          while (!signal.aborted) {
+            yield ': still here\n';
+            await pause(50);
+          }
+        } finally {
+          open -= 1;
+        }
+      })(),
+    ),
+  'flood-after-answer': ({ id }) =>
+    stream(
+      (function* () {
+        yield event({ id, result: RESULT });
+        for (;;) yield ':'.repeat(100_000);
+      })(),
+    ),
+  comments: () =>
+    stream(
+      (function* () {
+        for (;;) yield `:${'x'.repeat(10_000)}\n\n`;
+      })(),
+    ),
+  'empty-events': () =>
+    stream(
+      (function* () {
+        for (;;) yield 'id: 1\n\n'.repeat(1_000);
+      })(),
+    ),
+  'foreign-messages': () =>
+    stream(
+      (function* () {
+        for (;;) yield 'data: no JSON\n\n'.repeat(1_000);
+      })(),
+    ),
   slow: async ({ signal }) => {
     await pause(60_000, undefined, { signal }).catch(() => {});
     return new Response(null, { status: 500 });
@@ -139,9 +192,14 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** The answers of the revision 2025-11-25, without sessions. */
-async function answer(request: Request): Promise<Response> {
+async function answer(request: Request, signal: AbortSignal): Promise<Response> {
   if (request.method !== 'POST') return new Response(null, { status: 405 });
   const { id, method, params } = JSON.parse(await request.text());
+  if (method === 'notifications/cancelled') {
+    hanging += 1;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    hanging -= 1;
+  }
   if (id === undefined || method === undefined) return new Response(null, { status: 202 });
   if (method === 'initialize') {
     return Response.json({
@@ -159,7 +217,7 @@ async function answer(request: Request): Promise<Response> {
     return Response.json({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'no' } });
   }
   const { name, arguments: args = {}, _meta: { progressToken: token = null } = {} } = params;
-  return tool({ id, name, args, token, signal: request.signal });
+  return tool({ id, name, args, token, signal });
 }
 
 describe('a hostile MCP server', () => {
@@ -212,11 +270,22 @@ describe('a hostile MCP server', () => {
 
   for (const name of [
     ...['other-id', 'text-id', 'other-id-stream', 'no-result', 'no-json', 'wrong-type'],
-    ...['wrong-result', 'no-answer', 'many-requests', 'flood', 'input-required'],
-    ...['status-404', 'status-500'],
+    ...[
+      'wrong-result',
+      'no-answer',
+      'many-requests',
+      'flood',
+      'input-required',
+      'bad-blocks',
+      'many-blocks',
+    ],
+    ...['status-404', 'status-500', 'comments', 'empty-events', 'foreign-messages'],
   ]) {
     it(`fails the call alone: ${name}`, async () => {
+      const start = performance.now();
       expect(await call(name)).to.include({ status: 502, failure: 'protocol' });
+      // Far below the deadline of the call, and no turn of the event loop is long.
+      expect(performance.now() - start).to.be.below(1_900);
     });
   }
 
@@ -256,6 +325,21 @@ describe('a hostile MCP server', () => {
     expect(text).to.include('{"id": 12345678901234567890, "price":1.10}');
   });
 
+  it('closes a stream that goes on after its response', async () => {
+    expect((await call('after-answer')).status).to.equal(200);
+    await waitUntil('the stream is closed', () => open === 0, 2_000);
+    expect((await call('flood-after-answer')).status).to.equal(200);
+  });
+
+  it('reads arguments behind a byte-order mark', async () => {
+    const response = await fetch(`${started(host).url}/modules/tools/http/tools/well`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer dev-service:test:tools.use', ...JSON_TYPE },
+      body: '\ufeff{"a": 1}',
+    });
+    expect(response.status).to.equal(200);
+  });
+
   it('ends a call at its deadline, whatever progress of others says', async () => {
     const { status, failure } = await call('foreign-progress');
     expect([status, failure]).to.deep.equal([502, 'timeout']);
@@ -272,5 +356,6 @@ describe('a hostile MCP server', () => {
       () => server?.requests.some(({ text }) => text.includes('notifications/cancelled')) === true,
       PATIENCE_MS,
     );
+    await waitUntil('a server that does not answer is left', () => hanging === 0, PATIENCE_MS);
   });
 });

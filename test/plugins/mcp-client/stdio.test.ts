@@ -48,11 +48,11 @@ describe('an MCP server over stdio', () => {
   });
   after(() => host.stop());
 
-  const call = async (module: string, name: string, body: object = {}) => {
+  const call = async (module: string, name: string, body: object | string = {}) => {
     const response = await fetch(`${host.url}/modules/${module}/http/tools/${name}`, {
       method: 'POST',
       headers: { authorization: TOKEN, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     // biome-ignore lint/suspicious/noExplicitAny: the envelope or a Problem
     const json: any = await response.json();
@@ -64,6 +64,25 @@ describe('an MCP server over stdio', () => {
     expect(first.status, JSON.stringify(first.json)).to.equal(200);
     expect(first.text).to.match(/^\d+$/).and.to.equal(second.text);
   });
+
+  for (const [name, end] of Object.entries({ LF: '\n', CR: '\r', CRLF: '\r\n' })) {
+    it(`sends arguments with ${name} between values as one message`, async () => {
+      const message = {
+        jsonrpc: '2.0',
+        id: 'smuggled',
+        method: 'tools/call',
+        params: { name: 'exit', arguments: {} },
+      };
+      const before = await call('plain', 'pid');
+      const { status, text } = await call(
+        'plain',
+        'pid',
+        `{"a":${end}${JSON.stringify(message)}${end}}`,
+      );
+      expect([status, text]).to.deep.equal([200, before.text]);
+      expect((await call('plain', 'pid')).text).to.equal(before.text);
+    });
+  }
 
   it('passes PATH and the environment of the descriptor only', async () => {
     const { text } = await call('plain', 'environment');

@@ -32,7 +32,8 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-type Answer = (request: Request) => Promise<Response>;
+/** The signal is aborted when the client has left; that of a request may be collected before. */
+type Answer = (request: Request, signal: AbortSignal) => Promise<Response>;
 
 export interface ServerOptions {
   /** Default `stateless`: the official handler of the newest revision, which also serves older ones. */
@@ -131,6 +132,7 @@ export async function serveFetch(answer: Answer): Promise<TestServer> {
         signal: controller.signal,
         ...(text !== '' && { body: text }),
       }),
+      controller.signal,
     );
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();
