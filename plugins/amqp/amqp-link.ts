@@ -243,8 +243,10 @@ export class AmqpLink {
         }),
       );
       onOpen();
-      this.#reported = '';
-      if (closes === 0) log.info({ broker: this.#broker }, 'connected to RabbitMQ');
+      if (closes === 0) {
+        this.#reported = '';
+        log.info({ broker: this.#broker }, 'connected to RabbitMQ');
+      }
       this.#session = session;
       this.#stopWaiting();
       const error = parseReason(await Promise.race([session.ended, connection.ended]));
@@ -265,16 +267,20 @@ export class AmqpLink {
     else this.#options.log.warn(fields, 'RabbitMQ does not accept messages');
   }
 
-  /** Reports why there is no connection, once for each reason. Calls wait for a connection that was just lost. */
+  /** Reports why there is no connection. Calls wait for a connection that was just lost. */
   #report(error: BrokerError, isLost: boolean): void {
     const isClosing = this.#closing.signal.aborted;
     this.#error = isClosing ? CLOSED : error;
     this.#watch = null;
     if (isClosing || !isLost) this.#stopWaiting();
-    if (isClosing || this.#reported === error.message) return;
-    this.#reported = error.message;
-    const fields = { broker: this.#broker, reason: error.message };
-    this.#options.log.warn(fields, 'no connection to RabbitMQ');
+    if (!isClosing) this.#logOnce(error, 'no connection to RabbitMQ');
+  }
+
+  /** One line for each reason: it may come again with each attempt, or each call. */
+  #logOnce({ message }: BrokerError, text: string): void {
+    if (this.#reported === message) return;
+    this.#reported = message;
+    this.#options.log.warn({ broker: this.#broker, reason: message }, text);
   }
 
   #startWaiting(): void {
@@ -293,9 +299,8 @@ export class AmqpLink {
     this.#session = null;
     this.#error = error;
     if (error !== CLOSED) this.#startWaiting();
-    if (error.scope === 'channel') {
-      this.#options.log.warn({ broker: this.#broker, reason: error.message }, 'AMQP channel lost');
-    }
+    if (session.hasConfirmed) this.#reported = '';
+    if (error.scope === 'channel') this.#logOnce(error, 'AMQP channel lost');
     // A broker closes the channel for one message, so that one alone was not queued.
     const [only] = session.unconfirmed.size === 1 ? session.unconfirmed.values() : [];
     for (const [id, { session: own }] of [...this.#calls]) {

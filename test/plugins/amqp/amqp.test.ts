@@ -354,6 +354,9 @@ describe('amqp adapter', () => {
       for (let round = 0; round < 3; round += 1) {
         await expectNotQueued(invoke(running), /no channel: NOT_FOUND - no exchange/);
       }
+      expect(running.log.filter(({ message }) => message === 'AMQP channel lost')).to.have.length(
+        1,
+      );
       const service = await serve(() => ({ body: '1' }));
       await service.channel.assertExchange(exchange, 'fanout', {
         durable: false,
