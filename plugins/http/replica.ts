@@ -1,9 +1,11 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
-import type { Endpoint } from '../../core/contract/index.js';
+import type { Endpoint, Outcome } from '../../core/contract/index.js';
 import { openAbortAwarePool } from './abort-aware-pool.js';
 import { type Address, type Connector, createConnector } from './connector.js';
+import type { CallTarget, EndpointRequest } from './send-request.js';
+import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
 
 /** Maximum size of a response head, as in Node's own server. */
 const MAX_HEADER_BYTES = 16_384;
@@ -38,7 +40,7 @@ export interface ReplicaOptions {
 }
 
 /** One endpoint with its own connections, which modules never share. */
-export class Replica {
+export class Replica implements CallTarget {
   readonly id: string;
   readonly prefix: string;
   /** The base URL of its targets. */
@@ -62,6 +64,14 @@ export class Replica {
   get pool(): Dispatcher {
     this.#watch?.touch();
     return this.#pool ?? this.#openPool();
+  }
+
+  send(
+    { method, target, headers, body, upgrade }: EndpointRequest,
+    limits: UpstreamLimits,
+  ): Promise<Outcome> {
+    const request = { method, path: this.prefix + target, headers, body, upgrade };
+    return sendUpstream(this.pool, request, limits);
   }
 
   /** Closes the pool; later calls get a closed pool, even if none was open. */

@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { BodyStream, CallContext, Outcome } from '../../core/contract/index.js';
-import type { Replica } from './replica.js';
-import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
+import type { UpstreamLimits } from './upstream-request.js';
 
 /** A request without the prefix of an endpoint. */
 export interface EndpointRequest {
@@ -17,9 +16,17 @@ export interface EndpointRequest {
   readonly upgrade?: string | undefined;
 }
 
+/** An endpoint, of any protocol, to which requests with credentials are sent. */
+export interface CallTarget {
+  /** The base URL of its targets. */
+  readonly url: string;
+  /** Sends a request that has its credentials. Rejects with a ProviderFailure. */
+  send(request: EndpointRequest, limits: UpstreamLimits): Promise<Outcome>;
+}
+
 /** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */
 export type SendRequest = (
-  replica: Replica,
+  target: CallTarget,
   request: EndpointRequest,
   limits: UpstreamLimits,
 ) => Promise<Outcome>;
@@ -32,24 +39,16 @@ export interface Sender {
 }
 
 /** Sends a request without credentials. */
-export const sendPlain: SendRequest = (replica, request, limits) => {
-  const { method, target, headers, body, upgrade } = request;
-  return sendUpstream(
-    replica.pool,
-    { method, path: replica.prefix + target, headers, body, upgrade },
-    limits,
-  );
-};
+export const sendPlain: SendRequest = (target, request, limits) => target.send(request, limits);
 
 /** Sends requests with an additional header. */
 export function sendWithHeader(
-  replica: Replica,
-  { method, target, headers, body, upgrade }: EndpointRequest,
+  target: CallTarget,
+  request: EndpointRequest,
   limits: UpstreamLimits,
   name: string,
   value: string,
 ): Promise<Outcome> {
-  const path = replica.prefix + target;
-  const request = { method, path, headers: { ...headers, [name]: value }, body, upgrade };
-  return sendUpstream(replica.pool, request, limits);
+  const headers = { ...request.headers, [name]: value };
+  return target.send({ ...request, headers }, limits);
 }

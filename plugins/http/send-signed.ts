@@ -6,8 +6,7 @@ import {
   Secret,
   type Signer,
 } from '../../core/contract/index.js';
-import type { Replica } from './replica.js';
-import type { EndpointRequest, SendRequest } from './send-request.js';
+import type { CallTarget, EndpointRequest, SendRequest } from './send-request.js';
 
 /** Headers whose values must not appear elsewhere. */
 const SENSITIVE = /auth|token|sign|secret|key|cookie/;
@@ -26,7 +25,7 @@ export function sendSigned(signer: Signer, send: SendRequest): SendRequest {
 }
 
 function describeRequest(
-  { url }: Replica,
+  { url }: CallTarget,
   { method, target, headers, body }: EndpointRequest,
 ): RequestToSign {
   const visibleHeaders = Object.entries(headers).filter(([name]) => name !== 'content-length');
