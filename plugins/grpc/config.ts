@@ -15,6 +15,8 @@ import {
 } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
 import { BALANCING_STRATEGIES, fileReference } from '../../core/contract/index.js';
+import { auth, tls } from '../http/credentials-config.js';
+import { headerName } from '../http/header-name.js';
 import { health } from '../shared/health-config.js';
 import { oneMember } from '../shared/keywords.js';
 
@@ -69,8 +71,7 @@ const healthWithService = described(
   { description: 'Active checks of each endpoint; none without it.' },
 );
 
-/** `provider.config` of kind `grpc`. */
-export const grpcConfig = object({
+const members = object({
   endpoints: described(
     refine(
       size(array(endpoint), 1, MAX_ENDPOINTS),
@@ -84,8 +85,32 @@ export const grpcConfig = object({
     default: BALANCING_STRATEGIES[0],
     description: 'How the host selects an endpoint.',
   }),
+  hash_header: optionally(headerName, {
+    description: 'Request header whose value selects the endpoint; only for consistent_hash.',
+  }),
+  auth: optionally(auth, {}),
+  tls: optionally(tls, {}),
   health: optionally(healthWithService, {}),
 });
+
+/** `provider.config` of kind `grpc`. */
+export const grpcConfig = described(
+  refine(
+    refine(
+      members,
+      'a mapping with hash_header for strategy consistent_hash, and for no other',
+      (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
+    ),
+    'a mapping with tls only if all endpoints are grpcs',
+    ({ tls: given, endpoints }) => given === undefined || endpoints.every(isTls),
+  ),
+  {},
+);
+
+/** Whether connections to an endpoint use TLS. */
+export function isTls(endpoint: string): boolean {
+  return endpoint.startsWith('grpcs:');
+}
 
 export type GrpcConfig = Infer<typeof grpcConfig>;
 

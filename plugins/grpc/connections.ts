@@ -246,18 +246,18 @@ async function openSession(address: GrpcAddress): Promise<ClientHttp2Session> {
     },
   });
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }));
-      session.destroy();
-    }, CONNECT_TIMEOUT_MS);
-    session.on('error', (error) => {
+    const fail = (error: Error) => {
       clearTimeout(timer);
       reject(error);
-    });
-    session.on('close', () => {
-      clearTimeout(timer);
-      reject(Object.assign(new Error('connection closed'), { code: 'ECONNRESET' }));
-    });
+      session.destroy();
+    };
+    const failWith = (code: string) => fail(Object.assign(new Error(code), { code }));
+    const timer = setTimeout(() => failWith('ETIMEDOUT'), CONNECT_TIMEOUT_MS);
+    session.on('error', fail);
+    session.on('close', () => failWith('ECONNRESET'));
+    // A session does not pass on what happens to its socket during the handshake.
+    socket.on('error', fail);
+    socket.on('close', () => failWith('ECONNRESET'));
     session.once('remoteSettings', () => {
       clearTimeout(timer);
       resolve(session);

@@ -1,4 +1,6 @@
 import { defineAdapter } from '../../core/contract/index.js';
+import { tryCredentials } from '../http/credentials.js';
+import { describeCommon } from '../http/describe-config.js';
 import { grpcConfig, grpcOperation } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */
@@ -7,10 +9,11 @@ export const grpcAdapter = defineAdapter({
   config: grpcConfig,
   supports: { streams: true },
   operation: grpcOperation,
-  describeConfig: ({ endpoints }) => ({
-    hostUses: [],
+  describeConfig: ({ auth, endpoints }) => ({
+    ...describeCommon({ auth }),
     origins: endpoints.map((url) => url.replace(/^grpc/, 'http')),
   }),
+  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: async (config, context) => {
     // The libraries are loaded with the first module.
     const { openGrpcProvider } = await import('./provider.js');

@@ -1,4 +1,13 @@
-import { type FileRegistry, fromBinary, type Message, toBinary, toJson } from '@bufbuild/protobuf';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import {
+  create,
+  type FileRegistry,
+  fromBinary,
+  type Message,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf';
 import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
   type BodyStream,
@@ -12,14 +21,18 @@ import {
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
+import { createSender } from '../http/credentials.js';
+import type { SendRequest } from '../http/send-request.js';
+import { createTlsOptions } from '../http/tls-options.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { withDeadline } from '../shared/deadline.js';
 import { BoundRoute, HTTP_BODY, InvalidRequest } from './bound-route.js';
-import type { GrpcConfig, GrpcOperation } from './config.js';
-import { EndpointConnections, type GrpcAddress } from './connections.js';
+import { type GrpcConfig, type GrpcOperation, isTls } from './config.js';
+import type { GrpcAddress } from './connections.js';
 import { findTooMany } from './count-values.js';
+import { EndpointClient } from './endpoint-client.js';
 import { createTooLarge } from './frames.js';
-import { type GrpcCall, type GrpcRequest, startCall } from './grpc-call.js';
+import type { GrpcCall } from './grpc-call.js';
 import { knownMessage } from './known-types.js';
 import { readMetadata, toResponseHeaders } from './metadata.js';
 import { Reflection } from './reflection.js';
@@ -35,27 +48,29 @@ const HEALTH_PATH = '/grpc.health.v1.Health/Check';
 const SERVING = 1;
 
 /** Opens the connections of a module when they are needed. */
-export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Provider {
+export async function openGrpcProvider(
+  config: GrpcConfig,
+  context: OpenContext,
+): Promise<Provider> {
   const { file } = config.descriptors;
   const fixed = file === undefined ? null : readDescriptorSet(context.file(file));
-  const replicas = new Map(
-    config.endpoints.map((url) => [url, new EndpointConnections(readAddress(url))]),
-  );
+  const { send, problem } = await createSender(config.auth, context);
+  const replicas = createClients(config, context.file, send);
   context.scope.defer(() => {
-    for (const replica of replicas.values()) replica.close();
+    for (const { connections } of replicas.values()) connections.close();
   });
-  const find = (id: string): EndpointConnections => {
+  const find = (id: string): EndpointClient => {
     const replica = replicas.get(id);
     if (replica !== undefined) return replica;
     const message = 'the endpoint is not one of this provider';
     throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
   };
-  const tryEach = <T>(ids: readonly string[], run: (replica: EndpointConnections) => Promise<T>) =>
+  const tryEach = <T>(ids: readonly string[], run: (client: EndpointClient) => Promise<T>) =>
     tryInOrder(ids, (id) => run(find(id)));
   const ids = [...replicas.keys()];
   const source = new ReflectedSource({
     read: (services, signal) =>
-      tryEach(ids, (replica) => new Reflection(replica, {}, signal).read(services)),
+      tryEach(ids, (client) => new Reflection(client, signal).read(services)),
     ...context,
   });
   const routes = new RouteMethods();
@@ -64,6 +79,7 @@ export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Prov
   return {
     endpoints: () => ids.map((id) => ({ id, weight: 1 })),
     balancing: () => balancing,
+    credentialProblem: problem,
     useRoutes: (all) => {
       routes.use(all);
       if (fixed === null) source.use(routes.services);
@@ -72,8 +88,8 @@ export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Prov
     manifest: () => Promise.reject(new ProviderFailure('refused', 'gRPC has no manifests')),
     check: (signal, endpoint) =>
       withDeadline(signal, timeoutMs, (deadline) =>
-        tryEach(endpoint === undefined ? ids : [endpoint], (replica) =>
-          checkHealth(replica, config.health?.service, deadline),
+        tryEach(endpoint === undefined ? ids : [endpoint], (client) =>
+          checkHealth(client, config.health?.service, deadline),
         ),
       ),
     invoke: async (invocation) => {
@@ -81,11 +97,11 @@ export function openGrpcProvider(config: GrpcConfig, context: OpenContext): Prov
       if (operation.kind !== 'http_route') {
         throw new ProviderFailure('refused', `kind grpc has no ${operation.kind}`);
       }
-      const replica = find(endpoint);
+      const client = find(endpoint);
       const schema = fixed ?? (await source.wait(invocation.cancellation ?? invocation.signal));
       const route = routes.find(operation, schema);
       try {
-        return await callRoute(replica, route, { ...invocation, operation }, schema.registry);
+        return await callRoute(client, route, { ...invocation, operation }, schema.registry);
       } catch (error) {
         if (error instanceof InvalidRequest) return toInvalidOutcome(error);
         throw error;
@@ -195,34 +211,34 @@ function toInvalidOutcome({ field, message }: InvalidRequest): Outcome {
 type RouteInvocation = Invocation & { readonly operation: HttpRouteOperation };
 
 async function callRoute(
-  connections: EndpointConnections,
+  client: EndpointClient,
   route: BoundRoute,
   invocation: RouteInvocation,
   registry: FileRegistry,
 ): Promise<Outcome> {
-  const { operation, headers, maxResponseBytes, holdBytes } = invocation;
+  const { operation, headers, maxResponseBytes, holdBytes, context } = invocation;
   const metadata = readMetadata(headers);
   const contentType = headers['content-type'] ?? '';
   const { bodyStream } = operation;
   const encode = (body: Uint8Array | null) => route.encode(operation, contentType, body);
-  // Checked before a connection is needed.
-  const ready = bodyStream === undefined ? encode(operation.body) : null;
-  const call = await startCall(connections, {
+  // Checked before a connection is needed, and read once for all attempts.
+  let message: Uint8Array | Promise<Uint8Array> | null =
+    bodyStream === undefined ? encode(operation.body) : null;
+  const signal = invocation.cancellation ?? invocation.signal;
+  const options = {
     path: route.path,
     metadata,
-    sensitive: [],
-    message: () => ready ?? readAll(bodyStream as BodyStream).then(encode),
-    signal: invocation.cancellation ?? invocation.signal,
-    maxResponseBytes,
-    onReceived: (bytes) => invocation.countReceived?.(bytes),
+    message: () => {
+      message ??= readAll(bodyStream as BodyStream).then(encode);
+      return message;
+    },
+    limits: { signal, maxResponseBytes, holdBytes, counter: invocation },
+    context,
+  };
+  return client.call(options, (call) => {
+    const response = new RouteResponse(call, route, registry, maxResponseBytes);
+    return route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes);
   });
-  const response = new RouteResponse(call, route, registry, maxResponseBytes);
-  try {
-    return await (route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes));
-  } catch (error) {
-    call.cancel();
-    throw error;
-  }
 }
 
 /** @throws InvalidRequest for more than a message may have. */
@@ -407,51 +423,45 @@ function createUnusable(problem: string): ProviderFailure {
 
 /** Without a service, a connection is enough. */
 async function checkHealth(
-  connections: EndpointConnections,
+  client: EndpointClient,
   service: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   if (service === undefined) {
-    connections.release(await connections.acquire(signal));
+    client.connections.release(await client.connections.acquire(signal));
     return;
   }
-  const request: GrpcRequest = {
-    path: HEALTH_PATH,
-    metadata: {},
-    sensitive: [],
-    message: () =>
-      toBinary(
-        knownMessage('grpc.health.v1.HealthCheckRequest'),
-        Object.assign(fromBinary(knownMessage('grpc.health.v1.HealthCheckRequest'), NOTHING), {
-          service,
-        }),
-      ),
-    signal,
-    maxResponseBytes: MAX_HEALTH_BYTES,
-    onReceived: () => {},
-  };
-  const call = await startCall(connections, request);
-  let bytes: Buffer | null;
-  try {
-    bytes = await call.next();
-    if (bytes !== null) await call.next();
-  } finally {
-    call.cancel();
-  }
-  if (call.end !== null && call.end.status.code !== 0) throw toFailure(call.end.status);
-  const response = fromBinary(knownMessage('grpc.health.v1.HealthCheckResponse'), bytes ?? NOTHING);
-  if (Reflect.get(response, 'status') === SERVING) return;
+  const request = knownMessage('grpc.health.v1.HealthCheckRequest');
+  const message = toBinary(request, Object.assign(create(request), { service }));
+  const limits = { signal, maxBytes: MAX_HEALTH_BYTES };
+  const bytes = await client.ask(HEALTH_PATH, message, limits, toFailure);
+  const type = knownMessage('grpc.health.v1.HealthCheckResponse');
+  if (Reflect.get(fromBinary(type, bytes ?? NOTHING), 'status') === SERVING) return;
   throw new ProviderFailure('unavailable', 'the health check did not answer SERVING');
 }
 
-/** The host and port of an endpoint. */
-export function readAddress(text: string): GrpcAddress {
-  const url = new URL(text.replace(/^grpc/, 'http'));
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const isTls = url.protocol === 'https:';
-  return {
-    host,
-    port: Number(url.port || (isTls ? 443 : 80)),
-    tls: isTls ? { servername: host } : null,
-  };
+/**
+ * A client for each endpoint, by its URL.
+ * @throws Error when a file does not contain what its key requires.
+ */
+export function createClients(
+  { endpoints, tls = {} }: Pick<GrpcConfig, 'endpoints' | 'tls'>,
+  file: OpenContext['file'],
+  send: SendRequest,
+): ReadonlyMap<string, EndpointClient> {
+  // With the system's root certificates it takes milliseconds.
+  const options = endpoints.some(isTls) ? createTlsOptions(tls, file) : null;
+  return new Map(
+    endpoints.map((url) => [url, new EndpointClient(readAddress(url, options), send)]),
+  );
+}
+
+function readAddress(text: string, tls: ConnectionOptions | null): GrpcAddress {
+  const { hostname, port } = new URL(text.replace(/^grpc/, 'http'));
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const hasTls = isTls(text) && tls !== null;
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  // A default port of HTTP is left out by the parser.
+  const number = Number(port || (isTls(text) ? 443 : 80));
+  return { host, port: number, tls: hasTls ? { ...named, ...tls } : null };
 }

@@ -1,8 +1,7 @@
 import { create, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { ProviderFailure } from '../../core/contract/index.js';
-import type { EndpointConnections } from './connections.js';
-import { startCall } from './grpc-call.js';
+import type { EndpointClient } from './endpoint-client.js';
 import { knownMessage } from './known-types.js';
 import { createSchema, findOwnFile, MAX_FILES, type Schema } from './schema.js';
 import { toFailure } from './statuses.js';
@@ -29,20 +28,14 @@ export interface Reflected extends Schema {
 
 /** Asks one server about itself. */
 export class Reflection {
-  readonly #connections: EndpointConnections;
-  readonly #metadata: Readonly<Record<string, string>>;
+  readonly #client: EndpointClient;
   readonly #signal: AbortSignal;
   readonly #files = new Map<string, FileDescriptorProto>();
   #version: (typeof VERSIONS)[number] | null = null;
   #bytes = 0;
 
-  constructor(
-    connections: EndpointConnections,
-    metadata: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ) {
-    this.#connections = connections;
-    this.#metadata = metadata;
+  constructor(client: EndpointClient, signal: AbortSignal) {
+    this.#client = client;
     this.#signal = signal;
   }
 
@@ -133,26 +126,22 @@ export class Reflection {
   async #askVersion(version: string, question: Question): Promise<Message | ProviderFailure> {
     const request = knownMessage('grpc.reflection.v1.ServerReflectionRequest');
     const message = toBinary(request, Object.assign(create(request), question));
-    const call = await startCall(this.#connections, {
-      path: `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
-      metadata: this.#metadata,
-      sensitive: Object.keys(this.#metadata),
-      message: () => message,
-      signal: this.#signal,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
-      onReceived: () => {},
-    });
-    const bytes = await call.next().finally(() => call.cancel());
-    if (bytes !== null) {
+    const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+    let isMissing = false;
+    const limits = { signal: this.#signal, maxBytes: MAX_RESPONSE_BYTES };
+    try {
+      const bytes = await this.#client.ask(path, message, limits, (status) => {
+        isMissing = status.code === UNIMPLEMENTED;
+        return isMissing
+          ? new ProviderFailure('unavailable', 'the server has no reflection', { status: 501 })
+          : toFailure(status);
+      });
+      if (bytes === null) throw createMalformed('has no message');
       return fromBinary(knownMessage('grpc.reflection.v1.ServerReflectionResponse'), bytes);
+    } catch (error) {
+      if (isMissing) return error as ProviderFailure;
+      throw error;
     }
-    const { status } = call.end ?? {};
-    if (status?.code === UNIMPLEMENTED) {
-      return new ProviderFailure('unavailable', 'the server has no reflection', { status: 501 });
-    }
-    throw status === undefined || status.code === 0
-      ? createMalformed('has no message')
-      : toFailure(status);
   }
 }
 

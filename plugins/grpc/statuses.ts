@@ -64,7 +64,7 @@ function nameOf(code: number): Exclude<CodeName, 'OK'> {
 }
 
 /** The failure for a status that ends a stream, or that leaves nothing to forward. */
-export function toFailure({ code }: GrpcStatus): ProviderFailure {
+export function toFailure({ code }: Pick<GrpcStatus, 'code'>): ProviderFailure {
   const name = nameOf(code);
   const failure = name in FAILURES ? FAILURES[name as keyof typeof FAILURES] : 'protocol';
   const message = `the server ended the call with ${name}`;

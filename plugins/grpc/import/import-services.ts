@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { DescService } from '@bufbuild/protobuf';
 import type { ImportContext, ImportedModule, LeftOut } from '../../../core/contract/index.js';
+import { createSender } from '../../http/credentials.js';
 import type { GrpcConfig } from '../config.js';
-import { EndpointConnections } from '../connections.js';
-import { readAddress } from '../provider.js';
+import { createClients } from '../provider.js';
 import { type Reflected, Reflection } from '../reflection.js';
 import { readDescriptorSet, type Schema } from '../schema.js';
 import { MessageSchemas } from './message-schemas.js';
@@ -25,12 +25,13 @@ interface Source {
 /** Reads the source, and makes a route of each method that can be carried. */
 export async function importServices(
   [source = '', ...more]: readonly string[],
+  options: ImportOptions,
   context: ImportContext,
 ): Promise<ImportedModule> {
   if (source === '' || more.length > 0) context.reject('the source must be one address or file');
   const { schema, services, config } = existsSync(source)
-    ? await readFileSource(source, context)
-    : await readServer(source, context);
+    ? await readFileSource(source, options, context)
+    : await readServer(source, options, context);
   const leftOut: LeftOut[] = [...(schema.missing ?? new Map<string, string>())].map(
     ([place, reason]) => ({ place, reason }),
   );
@@ -49,7 +50,11 @@ export async function importServices(
   };
 }
 
-async function readFileSource(file: string, context: ImportContext): Promise<Source> {
+async function readFileSource(
+  file: string,
+  options: ImportOptions,
+  context: ImportContext,
+): Promise<Source> {
   if (file.endsWith('.proto')) {
     context.reject(`the source must be a descriptor set: ${PROTOC} ${file}`);
   }
@@ -57,23 +62,58 @@ async function readFileSource(file: string, context: ImportContext): Promise<Sou
   const config = {
     endpoints: [toUrl(context.endpoint, context)],
     descriptors: { file: context.pathInDescriptor(file) },
+    ...readSecurity(options, context),
   };
   const resolved = await context.resolve<GrpcConfig>('grpc', config);
   const bytes = resolved.file(config.descriptors.file);
   return { schema: readDescriptorSet(bytes), services: null, config };
 }
 
-async function readServer(address: string, context: ImportContext): Promise<Source> {
+async function readServer(
+  address: string,
+  options: ImportOptions,
+  context: ImportContext,
+): Promise<Source> {
   const url = toUrl(address, context);
   const endpoint = context.endpoint === null ? url : toUrl(context.endpoint, context);
-  const config: GrpcConfig = { endpoints: [endpoint], descriptors: { reflection: true } };
-  await context.resolve('grpc', config);
-  const connections = new EndpointConnections(readAddress(url));
-  context.scope.defer(() => connections.close());
-  const reflection = new Reflection(connections, {}, context.signal);
+  const config: GrpcConfig = {
+    endpoints: [endpoint],
+    descriptors: { reflection: true },
+    ...readSecurity(options, context),
+  };
+  const resolved = await context.resolve<GrpcConfig>('grpc', { ...config, endpoints: [url] });
+  const { send } = await createSender(config.auth, { ...resolved, log: context.log });
+  const client = createClients(resolved.config, resolved.file, send).get(url);
+  if (client === undefined) throw new Error(`no endpoint ${url}`);
+  context.scope.defer(() => client.connections.close());
+  const reflection = new Reflection(client, context.signal);
   const all = await reflection.listServices();
   const services = all.filter((name) => !OWN_SERVICE.test(name));
   return { schema: await reflection.read(services), services, config };
+}
+
+/** The options of the command. */
+export interface ImportOptions {
+  /** A file of certificate authorities, PEM. */
+  readonly ca?: string | undefined;
+  /** `bearer=env:NAME`. */
+  readonly auth?: string | undefined;
+}
+
+const BEARER = /^bearer=((?:env|file):.+)$/;
+
+function readSecurity(
+  { ca, auth }: ImportOptions,
+  context: ImportContext,
+): Pick<GrpcConfig, 'tls' | 'auth'> {
+  const [, bearer] = BEARER.exec(auth ?? '') ?? [];
+  if (auth !== undefined && bearer === undefined) {
+    context.reject("'--auth' must be bearer=env:NAME or bearer=file:PATH");
+  }
+  return {
+    ...(ca !== undefined && { tls: { ca: context.pathInDescriptor(ca) } }),
+    ...(bearer !== undefined && { auth: { bearer } }),
+  };
 }
 
 function toUrl(text: string, context: ImportContext): string {

@@ -1,0 +1,97 @@
+import {
+  type Cancellation,
+  isProviderFailure,
+  type Outcome,
+  type ProviderFailure,
+} from '../../core/contract/index.js';
+import type { CallTarget, EndpointRequest, SendRequest } from '../http/send-request.js';
+import type { UpstreamLimits } from '../http/upstream-request.js';
+import { EndpointConnections, type GrpcAddress } from './connections.js';
+import { type GrpcCall, startCall } from './grpc-call.js';
+
+/** The status for credentials that the server rejects. */
+const UNAUTHENTICATED = 16;
+
+interface CallOptions {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The message, for each attempt; read once there is a connection. */
+  readonly message: () => Uint8Array | Promise<Uint8Array>;
+  readonly limits: UpstreamLimits;
+  /** The caller, for credentials on behalf of it. */
+  readonly context?: EndpointRequest['context'];
+}
+
+/** One endpoint, to which calls are sent with the credentials of the config. */
+export class EndpointClient {
+  readonly connections: EndpointConnections;
+  readonly #url: string;
+  readonly #send: SendRequest;
+
+  constructor(address: GrpcAddress, send: SendRequest) {
+    const { host, port, tls } = address;
+    const authority = host.includes(':') ? `[${host}]` : host;
+    this.#url = `${tls === null ? 'http' : 'https'}://${authority}:${port}`;
+    this.connections = new EndpointConnections(address);
+    this.#send = send;
+  }
+
+  /**
+   * Calls a method, and again with another token if the outcome says that the first one was rejected.
+   * @param read the outcome of the call
+   */
+  call(options: CallOptions, read: (call: GrpcCall) => Promise<Outcome>): Promise<Outcome> {
+    const { path, metadata, message, limits, context } = options;
+    const target: CallTarget = {
+      url: this.#url,
+      send: async ({ headers }, { signal, maxResponseBytes, counter }) => {
+        const call = await startCall(this.connections, {
+          path,
+          metadata: headers,
+          sensitive: Object.keys(headers).filter((name) => headers[name] !== metadata[name]),
+          message,
+          signal,
+          maxResponseBytes,
+          onReceived: (bytes) => counter?.countReceived?.(bytes),
+        });
+        try {
+          return await read(call);
+        } catch (error) {
+          call.cancel();
+          throw error;
+        }
+      },
+    };
+    const request = { method: 'POST', target: path, headers: metadata, body: null } as const;
+    return this.#send(target, context === undefined ? request : { ...request, context }, limits);
+  }
+
+  /**
+   * Calls a method for the host itself, whose response has at most one message.
+   * @returns `null` without a message
+   * @throws ProviderFailure, also for a status other than OK, which `toFailure` converts
+   */
+  async ask(
+    path: string,
+    message: Uint8Array,
+    { signal, maxBytes }: { readonly signal: Cancellation; readonly maxBytes: number },
+    toFailure: (status: { readonly code: number }) => ProviderFailure,
+  ): Promise<Buffer | null> {
+    let response: Buffer | null = null;
+    const limits = { signal, maxResponseBytes: maxBytes };
+    const options = { path, metadata: {}, message: () => message, limits };
+    let rejected: ProviderFailure | null = null;
+    await this.call(options, async (call) => {
+      response = await call.next();
+      // A stream of the server may go on.
+      if (response !== null) call.cancel();
+      const { status } = call.end ?? {};
+      rejected = status === undefined || status.code === 0 ? null : toFailure(status);
+      const isRejected = status?.code === UNAUTHENTICATED;
+      return { status: isRejected ? 401 : 200, headers: {}, body: null };
+    });
+    if (isProviderFailure(rejected)) throw rejected;
+    return response;
+  }
+}
