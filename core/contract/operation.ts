@@ -164,6 +164,14 @@ export interface Invocation {
    */
   countReceived?(bytes: number): void;
   /**
+   * Reserves memory of the caller for bytes that the adapter holds besides those of the host, before it holds them: such
+   * as each part of a {@link HttpRouteOperation.bodyStream} that it needs as a whole, and what it decodes from a
+   * response. Beyond a budget of the host, the call is aborted. Absent in a copy of the invocation.
+   * @returns releases them, at most once; the host does so when the response has been sent
+   * @throws ProviderFailure beyond a budget, to be thrown on.
+   */
+  hold?(bytes: number): () => void;
+  /**
    * Whether the host can use a body behind this head, whose names are lower-case. An adapter that waits for
    * bodies may call it once a body is announced or has begun. For false it returns the response without its
    * body at once, and stops the transfer. Absent in a copy of the invocation.

@@ -35,6 +35,8 @@ export class EndpointInvocation implements Invocation {
   readonly #held: HeldMemory | null;
   /** The number of counted bytes of the response. */
   #counted = 0;
+  /** The bytes that the adapter has reserved and not released. */
+  #heldByAdapter = 0;
   #isDiscarded = false;
   readonly #checkHead: ProviderCall['checkHead'];
   /** The reason why the adapter need not return the body. */
@@ -71,6 +73,26 @@ export class EndpointInvocation implements Invocation {
     if (rejection !== null) this.#deadline.abort(rejection);
   }
 
+  hold(bytes: number): () => void {
+    const held = this.#held;
+    if (held === null || this.#isDiscarded || !Number.isSafeInteger(bytes) || bytes <= 0) {
+      return () => {};
+    }
+    const rejection = held.reserve(bytes);
+    if (rejection !== null) {
+      this.#deadline.abort(rejection);
+      throw rejection;
+    }
+    this.#heldByAdapter += bytes;
+    let isHeld = true;
+    return () => {
+      if (!isHeld || this.#isDiscarded) return;
+      isHeld = false;
+      this.#heldByAdapter -= bytes;
+      held.release(bytes);
+    };
+  }
+
   needsBody(status: number, headers: Outcome['headers']): boolean {
     this.headFailure = this.#checkHead?.({ status, headers }) ?? null;
     return this.headFailure === null;
@@ -94,8 +116,9 @@ export class EndpointInvocation implements Invocation {
 
   /** Called when the response is not used. */
   discard(): void {
-    this.#held?.release(this.#counted);
+    this.#held?.release(this.#counted + this.#heldByAdapter);
     this.#counted = 0;
+    this.#heldByAdapter = 0;
     this.#isDiscarded = true;
   }
 

@@ -4,7 +4,9 @@ import type {
   ImportedModule,
   Importer,
   Log,
+  LogWrite,
   ResolvedConfig,
+  Secret,
 } from '../../contract/index.js';
 import { describePath, type Violation } from '../../document/diagnostic.js';
 import { resolveReferences } from '../../document/references.js';
@@ -12,10 +14,12 @@ import { validateStruct } from '../../document/validate.js';
 import { ConfigError } from '../../errors.js';
 import { ModuleScope } from '../../isolation/scope.js';
 import { withTimeout } from '../../lib/promises.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import { toError } from '../../lib/to-error.js';
 import { validateAdapterOperations } from '../../manifest/adapter-operations.js';
 import { upgradeManifest } from '../../manifest/upgrade-manifest.js';
 import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
+import { createMask } from '../../provider/mask-failure.js';
 import { CommandError } from '../command-error.js';
 import type { JsonObject } from '../json-value.js';
 import { addCapability, createCapabilityNames } from './capability-names.js';
@@ -84,14 +88,25 @@ export async function importWithPlugin(
   const { violations, value } = validateStruct(request.options, importer.options);
   const [violation] = violations;
   if (violation !== undefined) throw new ConfigError(describeOption(violation));
-  const scope = new ModuleScope(environment.log);
+  // A source may repeat the credentials with which it was read.
+  const secrets: Secret[] = [];
+  const mask: Mask = (text) => createMask(secrets)(text);
+  const log = maskLog(environment.log, mask);
+  const scope = new ModuleScope(log);
   try {
-    const context = createContext(request, environment, scope);
+    const context = createContext(request, { ...environment, log, secrets }, scope);
     const reading = (async () => importer.read(request.source, value, context))();
     const module = await withTimeout(reading, TIMEOUT_MS);
-    return await convert(module, request, environment);
+    const { notes, unmapped, ...conversion } = await convert(module, request, environment);
+    return {
+      ...conversion,
+      notes: notes.map(mask),
+      unmapped: unmapped.map(({ place, part, reason }) => {
+        return { place: mask(place), part: mask(part), reason: mask(reason) };
+      }),
+    };
   } catch (error) {
-    throw explainError(error, importer);
+    throw explainError(error, importer, mask);
   } finally {
     await scope.close();
   }
@@ -102,16 +117,23 @@ function describeOption({ path, message }: Violation): string {
 }
 
 /** Errors of importers have messages for people. */
-function explainError(error: unknown, { name }: Importer): Error {
-  if (error instanceof ConfigError || error instanceof CommandError) return error;
-  return new CommandError(`the import of ${name} failed: ${toError(error).message}`, {
-    cause: error,
-  });
+function explainError(error: unknown, { name }: Importer, mask: Mask): Error {
+  if (error instanceof ConfigError) return new ConfigError(mask(error.message));
+  if (error instanceof CommandError) return error;
+  return new CommandError(mask(`the import of ${name} failed: ${toError(error).message}`));
+}
+
+function maskLog({ debug, info, warn, error }: Log, mask: Mask): Log {
+  const masked =
+    (write: LogWrite): LogWrite =>
+    (fields, message) =>
+      write(fields, mask(message));
+  return { debug: masked(debug), info: masked(info), warn: masked(warn), error: masked(error) };
 }
 
 function createContext(
   { module, endpoint }: PluginImport,
-  { plugins, files, env, log }: Environment,
+  { plugins, files, env, log, secrets }: Environment & { readonly secrets: Secret[] },
   scope: ModuleScope,
 ): ImportContext {
   const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -132,6 +154,7 @@ function createContext(
       if (violation !== undefined) throw new Error(violation.message);
       const baseDir = files.resolve('.');
       const references = await resolveReferences({ struct, config, baseDir, env, source });
+      secrets.push(...references.secrets);
       const { secret, file: read, path } = references;
       return { config, secret, file: read, path } as ResolvedConfig<Config>;
     },

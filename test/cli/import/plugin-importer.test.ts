@@ -34,6 +34,8 @@ const importer = defineImporter({
       JSON.parse(readFileSync(source, 'utf8'));
     const config = { endpoints, ...(options.auth && { token: options.auth }) };
     const { secret } = await context.resolve('acme-rpc', config);
+    if (words[0] === 'echo') throw new Error('401 for ' + secret(options.auth).reveal());
+    if (words[0] === 'log') context.log.warn({}, 'refused ' + secret(options.auth).reveal());
     const facts = { words, options, module: context.module, folder: context.folder };
     return {
       provider: { kind: 'acme-rpc', config },
@@ -142,6 +144,21 @@ describe('modgate import with an importer of a plugin', () => {
     const missing = await importOrders('--auth', 'env:NO_SUCH', '--out', 'other');
     expect(missing.code).to.equal(1);
     expect(missing.stderr).to.match(/the import of acme failed: .*NO_SUCH/);
+  });
+
+  it('never prints a secret that the source repeats', async () => {
+    for (const word of ['echo', 'log']) {
+      const { stdout, stderr } = await place.run(
+        [
+          ...['import', 'acme', '--module', 'orders', '--plugins', plugins, '--check'],
+          ...['--auth', 'env:TOKEN', '--', 'orders.json', word],
+        ],
+        { TOKEN: 'a-secret-token' },
+      );
+      expect(stdout + stderr)
+        .to.include('[redacted]')
+        .and.not.include('a-secret-token');
+    }
   });
 
   it('takes a command behind -- as its source', async () => {
