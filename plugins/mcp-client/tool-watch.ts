@@ -11,6 +11,8 @@ const MAX_ABSENCES = 1_000;
 const INTERVAL_MS = 60_000;
 /** The least pause between lists of a server that announces changes; it doubles while nothing differs. */
 const MIN_PAUSE_MS = 1_000;
+/** A server that changes large lists all the time takes this small a share of the host. */
+const PAUSE_RATIO = 20;
 /** When a missing tool is looked for again, before it counts as removed. */
 const ABSENCE_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 
@@ -66,6 +68,8 @@ export class ToolWatch {
   #listedAt = 0;
   #changedAt: number | null = null;
   #pauseMs = MIN_PAUSE_MS;
+  /** The pause that a list of this size needs. */
+  #costMs = 0;
 
   /** @param onListed called after each list */
   constructor(session: Session, log: Log, onListed: (tools: ToolWatch) => void) {
@@ -124,7 +128,7 @@ export class ToolWatch {
       const isChanged = await this.#replace(tools);
       this.#problem = null;
       this.#onListed(this);
-      if (isChanged) this.#pauseMs = MIN_PAUSE_MS;
+      if (isChanged) this.#pauseMs = Math.max(MIN_PAUSE_MS, this.#costMs);
       else if (wasAnnounced) this.#pauseMs = Math.min(2 * this.#pauseMs, INTERVAL_MS);
     } catch (error) {
       this.#problem = describeProblem(error);
@@ -141,12 +145,14 @@ export class ToolWatch {
   async #replace(tools: readonly ListedTool[]): Promise<boolean> {
     const before = this.#tools;
     const after = new Map<string, KnownTool>();
+    const startedAt = performance.now();
     await forEachInSlices(tools, (tool) => {
       const { name, inputSchema } = tool;
       after.set(name, { digest: digestTool(tool), inputSchema });
       return true;
     });
     const now = performance.now();
+    this.#costMs = Math.min(PAUSE_RATIO * (now - startedAt), INTERVAL_MS);
     for (const [name, absence] of this.#absences) {
       if (after.has(name)) this.#absences.delete(name);
       else if (absence.nextAt <= now) {
