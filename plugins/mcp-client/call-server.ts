@@ -87,6 +87,7 @@ async function callTool(
   const { headers, context, maxResponseBytes } = invocation;
   const exchange = new Exchange({
     ...{ argumentsJson: input, headers, context, maxResponseBytes },
+    countReceived: (bytes) => invocation.countReceived?.(bytes),
     check: findResultProblem,
   });
   return settle(invocation, exchange, {

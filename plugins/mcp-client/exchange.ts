@@ -61,6 +61,8 @@ interface ExchangeOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The context of the call; absent for a request of the host itself. */
   readonly context?: CallContext;
+  /** Counts bytes as they arrive, for the memory budget of the host. */
+  readonly countReceived?: (bytes: number) => void;
   /** Called for each progress that counts. */
   readonly onProgress?: () => void;
   /** The problem of a result; `null` for a good one. Default: any result is good. */
@@ -139,6 +141,7 @@ export class Exchange {
 
   /** Counts all that arrives for it, its response included. */
   count(bytes: number, messages: number): void {
+    this.options.countReceived?.(bytes);
     if (!this.#budget.admits(bytes, messages)) {
       this.failAs('the server floods the call with messages');
     }

@@ -192,7 +192,7 @@ async function toResponse(
     if (isEventStream(headers) && !EMPTY_STATUSES.has(status)) {
       return createResponse(status, headers, readEvents(received, exchange));
     }
-    const text = await readText(body, maxResponseBytes);
+    const text = await readText(body, maxResponseBytes, exchange);
     return createResponse(status, headers, acceptWhole(text, exchange));
   }
   const text = await readText(body, MAX_ERROR_BYTES);
@@ -298,11 +298,16 @@ async function* listParts(body: Outcome['body']): BodyStream {
 }
 
 /** @throws ProviderFailure for a longer body. */
-async function readText(body: Outcome['body'], maxBytes: number): Promise<string> {
+async function readText(
+  body: Outcome['body'],
+  maxBytes: number,
+  exchange?: Exchange,
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of listParts(body)) {
     length += part.length;
+    exchange?.count(part.length, 0);
     if (length > maxBytes + ENVELOPE_BYTES) throw createTooLong(maxBytes);
     parts.push(part);
   }

@@ -49,12 +49,14 @@ export class Resources {
 }
 
 /** The exchange of a call that reads a resource. */
-export function createReading({ headers, context, maxResponseBytes }: Invocation): Exchange {
+export function createReading(invocation: Invocation): Exchange {
+  const { headers, context, maxResponseBytes } = invocation;
   const bytes = Math.min(maxResponseBytes, MAX_RESOURCE_BYTES);
   return new Exchange({
     headers,
     context,
     maxResponseBytes: Math.ceil(bytes * MESSAGE_RATIO),
+    countReceived: (received) => invocation.countReceived?.(received),
   });
 }
 
