@@ -200,6 +200,8 @@ function contentOf(root, { produces }, { schema, examples = {} }) {
 /** One value for each example, at most three, or one of the schema. */
 function describeMedia(context, type, written, direction) {
   const { root, contradictions, place } = context;
+  // Some documents have other members beside the media types.
+  if (!type.includes('/')) return [];
   const { schema, example, examples } = follow(root, written) ?? {};
   if (/event-stream|ndjson|jsonl|json-seq/i.test(type)) {
     return [{ type, bytes: EVENTS[type] ?? '{"a":1}\n', isEvents: true }];

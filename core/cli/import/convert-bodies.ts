@@ -133,10 +133,11 @@ export function convertResponses(
   });
   listRedirects(responses, context);
   if (json.length === 0 && others.length > 0) {
-    const form = convertForm(others);
-    const { stream } = form;
-    const unlike = others.filter((other) => stream !== undefined && other.form !== stream);
-    listOtherTypes('response', unlike, context);
+    const hasBytes = others.some(({ form, type }) => form === null && !JSON_SEQUENCE.test(type));
+    const form = hasBytes ? listBytes(others) : convertForm(others);
+    const unlike = others.filter((other) => other.form !== (form.stream ?? null));
+    const reason = hasBytes ? 'it is carried as bytes, like the other types' : undefined;
+    listOtherTypes('response', unlike, context, reason);
     return { form, schema: null, examples: new Map() };
   }
   const streamed = others.some(({ form }) => form !== null) ? convertForm(others) : null;
@@ -165,6 +166,9 @@ const FORMS: readonly (readonly [type: RegExp, form: EventForm])[] = [
   [/^application\/(?:x-)?(?:ndjson|jsonl|jsonlines)\b/i, 'ndjson'],
 ];
 
+/** A stream of JSON values in a form that the host does not read (RFC 7464). */
+const JSON_SEQUENCE = /^application\/(?:[^\s;]+\+)?json-seq\b/i;
+
 /** A sequence of JSON without a type of its own has a value in each line. */
 function formOf(type: string, value: JsonObject): EventForm | null {
   const known = FORMS.find(([pattern]) => pattern.test(type))?.[1];
@@ -175,7 +179,11 @@ function formOf(type: string, value: JsonObject): EventForm | null {
 function convertForm(others: readonly OtherType[]): ConvertedResponse['form'] {
   const stream = others.map(({ form }) => form).find((form) => form !== null);
   const types = others.filter(({ form }) => form === (stream ?? null)).map(({ type }) => type);
-  if (stream !== undefined) return { stream, ...listStreamTypes(stream, types) };
+  return stream === undefined ? listBytes(others) : { stream, ...listStreamTypes(stream, types) };
+}
+
+function listBytes(others: readonly OtherType[]): ConvertedResponse['form'] {
+  const types = others.map(({ type }) => type);
   return { response: 'bytes', ...listTypes('response_types', types) };
 }
 

@@ -271,8 +271,14 @@ describe('an imported OpenAPI document', () => {
       expect(answer(...types).listed).to.deep.equal([]);
     }
     const mixed = answer('text/event-stream', 'text/plain');
-    expect(mixed.route?.operation).to.deep.equal({ stream: 'sse' });
-    expect(mixed.listed.join()).to.include('response as text/plain');
+    expect(mixed.route?.operation).to.deep.equal({
+      ...{ response: 'bytes', response_types: ['text/event-stream', 'text/plain'] },
+    });
+    expect(mixed.listed).to.have.length(1);
+    expect(mixed.listed[0]).to.include('response as text/event-stream: it is carried as bytes');
+    const sequence = answer('application/x-ndjson', 'application/json-seq');
+    expect(sequence.route?.operation).to.deep.equal({ stream: 'ndjson' });
+    expect(sequence.listed.join()).to.include('response as application/json-seq: a route carries');
     const chat = answer('application/json', 'text/event-stream', 'text/plain');
     expect(chat.route?.operation).to.deep.equal({ stream: 'sse', stream_optional: true });
     expect(chat.listed).to.have.length(1);
