@@ -45,6 +45,12 @@ export interface Supports {
    * the whole result; agents see that of `structuredContent` where the host enforces it. Default false.
    */
   readonly toolResults?: boolean;
+  /**
+   * Runs no code of others, and nothing that it begins can fail without its call. A host trusts the plugins that it
+   * ships in this, and then does not track to which module an uncaught error belongs, which saves a tenth of the CPU
+   * time of a call on Node.js 20. Default false; without effect for other plugins.
+   */
+  readonly contained?: boolean;
 }
 
 /** A counter of an adapter in the metrics of the host. */

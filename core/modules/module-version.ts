@@ -67,12 +67,6 @@ export interface VersionContext {
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 
-/**
- * Kinds with code of the host. They have no error owner, because tracking an owner through each call costs
- * a tenth of a request's CPU time on Node.js 20.
- */
-const OWN_KINDS: ReadonlySet<string> = new Set(['http', 'unix']);
-
 // A module that hangs while it opens must not delay the changes of other modules for long.
 const OPEN_TIMEOUT_MS = 5000;
 
@@ -108,7 +102,7 @@ export async function openVersion(
   const { exchange } = descriptor.configDescription ?? {};
   const log = withFields(context.log, { module: descriptor.module });
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
-  const owner = OWN_KINDS.has(descriptor.provider.kind) ? null : uncaughtErrors;
+  const owner = prepared.isTracked ? uncaughtErrors : null;
   const scope = new ModuleScope(log, owner);
   const createSignerOpener = ({ factory, config, references }: PreparedSigner) => {
     const { secret, file, path } = references;

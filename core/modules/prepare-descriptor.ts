@@ -71,6 +71,8 @@ export interface PreparedDescriptor {
   readonly descriptor: Descriptor;
   readonly locate: Locate;
   readonly adapter: ProviderAdapter;
+  /** Whether uncaught errors of the adapter are attributed to the module. */
+  readonly isTracked: boolean;
   /** The kinds of providers that the host has, when the descriptor was read. */
   readonly kinds: readonly string[];
   /** The signer of the config, and the references of its own config; `null` without one. */
@@ -274,6 +276,7 @@ async function completeDescriptor(
     descriptor: givenManifest === null ? shareManifest(descriptor, manifest) : descriptor,
     locate: locateLater(file, text),
     adapter,
+    isTracked: !(adapter.supports.contained === true && context.plugins.isShipped(adapter.kind)),
     kinds,
     signer: isSigned ? { factory, config: signerConfig, references: ofSigner } : null,
     references,

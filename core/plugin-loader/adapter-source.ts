@@ -8,6 +8,8 @@ export interface AdapterSource {
    * @throws Error that names plugin, stage and hint when the adapter cannot be loaded.
    */
   adapter(kind: string): Promise<ProviderAdapter>;
+  /** Whether the adapter of a kind ships with the host, and is trusted like it. */
+  isShipped(kind: string): boolean;
   /** The names of all signers. */
   signers(): readonly string[];
   /**

@@ -145,6 +145,10 @@ class Registry implements PluginRegistry {
     return (await this.#find('adapters', kind)).found;
   }
 
+  isShipped(kind: string): boolean {
+    return this.#byName.adapters.get(kind)?.read.origin === 'shipped';
+  }
+
   async authenticator(name: string): Promise<AuthenticatorFactory> {
     return (await this.#find('authenticators', name)).found;
   }

@@ -21,6 +21,7 @@ export const SUPPORTS = {
   configure: true,
   streams: true,
   upgrade: true,
+  contained: true,
 } as const;
 
 /** Kind `http`: one or more replicas over TCP, with or without TLS. */

@@ -38,14 +38,15 @@ export async function collectRelease(
   return files;
 }
 
-/** The files of the folder that a command of kind `process` names must be in the release. */
+/** The files of the folder that a command on the host names must be in the release. */
 async function requireCommandFiles(
   folder: string,
-  { entry, descriptor: { provider }, files }: InspectedDescriptor,
+  { entry, descriptor: { provider, configDescription }, files }: InspectedDescriptor,
 ): Promise<void> {
-  if (provider.kind !== 'process') return;
-  const { command, cwd = '.' } = provider.config as { command: readonly string[]; cwd?: string };
-  for (const word of command) {
+  const runsCommand = configDescription?.hostUses.some(({ kind }) => kind === 'command') === true;
+  const { command, cwd = '.' } = provider.config as { command?: unknown; cwd?: string };
+  if (!runsCommand || !Array.isArray(command)) return;
+  for (const word of command.map(String)) {
     const path = posix.normalize(posix.join(cwd, word));
     if (isAbsolute(cwd) || isAbsolute(word) || files.includes(path)) continue;
     const status = await stat(join(folder, path)).catch(() => null);

@@ -48,6 +48,7 @@ const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
 const SIGNER = defineSigner({ name: 'signer', config: object({ region: string() }), open });
 const plugins = {
   kinds: () => Object.keys(ADAPTERS),
+  isShipped: () => false,
   adapter: async (kind: string) => ADAPTERS[kind] as ProviderAdapter,
   signers: () => ['signer'],
   signer: async () => SIGNER as SignerFactory,
