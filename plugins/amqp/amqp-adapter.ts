@@ -11,7 +11,7 @@ import {
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { readClientCertificates } from '../shared/client-tls.js';
 import { withDeadline } from '../shared/deadline.js';
-import { AmqpLink, MAX_UNSENT_BYTES } from './amqp-link.js';
+import { AmqpLink } from './amqp-link.js';
 import { BrokerAddresses } from './brokers.js';
 import {
   type AmqpConfig,
@@ -74,7 +74,6 @@ function createLink(config: AmqpConfig, context: OpenContext): AmqpLink {
 
 function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number): Provider {
   const types = new DefaultTypes();
-  let heldBytes = 0;
 
   const readRequest = async (
     invocation: Invocation,
@@ -88,19 +87,8 @@ function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number)
     }
     // Nothing of it is read while it cannot be sent.
     await link.ready(invocation.cancellation ?? invocation.signal);
-    let ownBytes = 0;
-    try {
-      const body = await readBody(bodyStream, maxMessageBytes, (bytes) => {
-        ownBytes += bytes;
-        heldBytes += bytes;
-        if (heldBytes <= Math.max(maxMessageBytes, MAX_UNSENT_BYTES)) return;
-        const message = 'too many bodies arrive at one time';
-        throw new ProviderFailure('overloaded', message, { phase: 'connecting' });
-      });
-      return { properties: createProperties(invocation, operation), body };
-    } finally {
-      heldBytes -= ownBytes;
-    }
+    const body = await readBody(bodyStream, maxMessageBytes, invocation);
+    return { properties: createProperties(invocation, operation), body };
   };
 
   return {

@@ -29,7 +29,7 @@ const REFUSED_BACKOFF = { firstMs: 100, maxMs: 30_000 };
 const CHANNEL_BACKOFF = { firstMs: 100, maxMs: 1_000 };
 
 /** The most bytes that wait in this process because the broker does not read. */
-export const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 /** Messages of one channel, most of whose calls have ended. */
 const MAX_UNCONFIRMED = 10_000;
 /** Shorter bodies are read before their call is known. Bytes. */

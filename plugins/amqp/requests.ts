@@ -1,4 +1,5 @@
 import type { AMQPProperties } from '@cloudamqp/amqp-client';
+import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
   type BodyStream,
   type HttpRouteOperation,
@@ -57,22 +58,21 @@ export class DefaultTypes {
 
 /**
  * Reads a body that arrives in parts: a message has its whole body.
- * @param hold counts bytes that are held; throws when there is no room
+ * @throws ProviderFailure for a body that is too long for a message, or for the memory of its caller.
  */
 export async function readBody(
   stream: BodyStream,
   maxBytes: number,
-  hold: (bytes: number) => void,
+  invocation: Pick<Invocation, 'hold'>,
 ): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
+  const pieces = new BodyPieces();
   for await (const part of stream) {
-    length += part.length;
-    if (length > maxBytes) throw createLengthFailure(maxBytes);
-    hold(part.length);
-    parts.push(part);
+    if (pieces.length + part.length > maxBytes) throw createLengthFailure(maxBytes);
+    // The host releases them at the end of the call.
+    invocation.hold?.(part.length);
+    pieces.add(Buffer.from(part.buffer, part.byteOffset, part.length));
   }
-  return Buffer.concat(parts, length);
+  return pieces.join();
 }
 
 /** The failure of a request whose body no message may have. */

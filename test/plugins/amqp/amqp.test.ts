@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type ConsumeMessage, connect } from 'amqplib';
 import { expect } from 'chai';
-import type { Invocation, ProviderOperation } from '../../../core/contract/index.js';
+import {
+  type Invocation,
+  ProviderFailure,
+  type ProviderOperation,
+} from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
@@ -190,6 +194,26 @@ describe('amqp adapter', () => {
       await invoke(provider);
       expect(service.received).to.have.length(1);
     });
+  });
+
+  it('holds the parts of a body in the memory budget of their caller', async () => {
+    const service = await serve(() => ({}));
+    const provider = await open();
+    const held: number[] = [];
+    const hold = (bytes: number) => {
+      held.push(bytes);
+      if (held.length > 2) throw new ProviderFailure('overloaded', 'over the budget');
+      return () => {};
+    };
+    async function* bodyStream() {
+      for (const length of [100, 200, 300]) yield Buffer.alloc(length);
+    }
+    const operation = { method: 'POST', body: null, bodyStream: bodyStream() } as const;
+    const { message } = await failureOf(invoke(provider, operation, { hold }));
+    expect(message).to.equal('over the budget');
+    expect(held).to.deep.equal([100, 200, 300]);
+    await invoke(provider);
+    expect(service.received).to.have.length(1);
   });
 
   describe('statuses', () => {
