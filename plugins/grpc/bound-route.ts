@@ -84,6 +84,11 @@ export class BoundRoute {
     this.#pathFields = bindPath(found.input, path, operation.bind ?? {});
   }
 
+  /** Whether the response is bytes instead of JSON. */
+  get hasBytes(): boolean {
+    return (this.responseField?.message ?? this.method.output).typeName === HTTP_BODY;
+  }
+
   /** @throws InvalidRequest with the place of the value that does not fit. */
   encode(operation: HttpRouteOperation, contentType: string, body: Uint8Array | null): Uint8Array {
     const { input } = this.method;

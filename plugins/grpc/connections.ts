@@ -55,6 +55,7 @@ export class EndpointConnections {
   readonly #waiting = new Set<Waiter>();
   #connecting = 0;
   #pingAfterMs = PING_AFTER_MS;
+  readonly #closed = new AbortController();
   #isClosed = false;
 
   constructor(address: GrpcAddress) {
@@ -79,8 +80,30 @@ export class EndpointConnections {
     for (const each of this.#closing) if (each.open === 0) this.#drop(each);
   }
 
+  /**
+   * Opens another connection and closes it: an open one may be lost without having noticed.
+   * @throws ProviderFailure in phase `connecting`.
+   */
+  async probe(signal: Cancellation): Promise<void> {
+    if (this.#isClosed) throw createClosed();
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
+    const controller = new AbortController();
+    const abort = {
+      handleEvent: () => controller.abort(createAbortFailure(signal.reason, 0, 'connecting')),
+    };
+    signal.addEventListener('abort', abort);
+    try {
+      (await openSession(this.#address, controller.signal)).destroy();
+    } catch (error) {
+      throw createTransportFailure(error, 'connecting');
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
   close(): void {
     this.#isClosed = true;
+    this.#closed.abort(createClosed());
     for (const each of [...this.#ready, ...this.#closing]) each.session.destroy();
     this.#failWaiting(createClosed());
   }
@@ -134,7 +157,7 @@ export class EndpointConnections {
   async #connect(): Promise<void> {
     this.#connecting += 1;
     try {
-      const session = await openSession(this.#address);
+      const session = await openSession(this.#address, this.#closed.signal);
       this.#connecting -= 1;
       if (this.#isClosed) session.destroy();
       else this.#add(session);
@@ -231,7 +254,7 @@ class LiveConnection implements Connection {
 }
 
 /** Resolves once the server has sent its settings, so that it speaks HTTP/2 and its limits are known. */
-async function openSession(address: GrpcAddress): Promise<ClientHttp2Session> {
+async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<ClientHttp2Session> {
   const { host, port, tls } = address;
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const socket = openSocket(address);
@@ -246,13 +269,16 @@ async function openSession(address: GrpcAddress): Promise<ClientHttp2Session> {
     },
   });
   return new Promise((resolve, reject) => {
+    const abort = () => fail(signal.reason);
     const fail = (error: Error) => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
       reject(error);
       session.destroy();
     };
     const failWith = (code: string) => fail(Object.assign(new Error(code), { code }));
     const timer = setTimeout(() => failWith('ETIMEDOUT'), CONNECT_TIMEOUT_MS);
+    signal.addEventListener('abort', abort);
     session.on('error', fail);
     session.on('close', () => failWith('ECONNRESET'));
     // A session does not pass on what happens to its socket during the handshake.
@@ -260,6 +286,7 @@ async function openSession(address: GrpcAddress): Promise<ClientHttp2Session> {
     socket.on('close', () => failWith('ECONNRESET'));
     session.once('remoteSettings', () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
       resolve(session);
     });
   });

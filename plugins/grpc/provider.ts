@@ -13,7 +13,9 @@ import {
   type BodyStream,
   type HttpRouteOperation,
   type Invocation,
+  isBodyStream,
   isProviderFailure,
+  joinBody,
   type OpenContext,
   type Outcome,
   type Provider,
@@ -26,7 +28,7 @@ import type { SendRequest } from '../http/send-request.js';
 import { createTlsOptions } from '../http/tls-options.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { withDeadline } from '../shared/deadline.js';
-import { BoundRoute, HTTP_BODY, InvalidRequest } from './bound-route.js';
+import { BoundRoute, InvalidRequest } from './bound-route.js';
 import { type GrpcConfig, type GrpcOperation, isTls } from './config.js';
 import type { GrpcAddress } from './connections.js';
 import { findTooMany } from './count-values.js';
@@ -42,6 +44,8 @@ import { toErrorOutcome, toFailure } from './statuses.js';
 
 /** The longest body of a request, which is one message. Bytes. */
 const MAX_REQUEST_BYTES = 16 * 1_048_576;
+/** Bytes of a message with bytes besides these. */
+const MAX_TYPE_BYTES = 4_096;
 /** Bytes of a response to a health check. */
 const MAX_HEALTH_BYTES = 1_024;
 const HEALTH_PATH = '/grpc.health.v1.Health/Check';
@@ -101,7 +105,7 @@ export async function openGrpcProvider(
       const schema = fixed ?? (await source.wait(invocation.cancellation ?? invocation.signal));
       const route = routes.find(operation, schema);
       try {
-        return await callRoute(client, route, { ...invocation, operation }, schema.registry);
+        return await callRoute(client, route, { invocation, operation }, schema.registry);
       } catch (error) {
         if (error instanceof InvalidRequest) return toInvalidOutcome(error);
         throw error;
@@ -208,15 +212,18 @@ function toInvalidOutcome({ field, message }: InvalidRequest): Outcome {
   return { status: 400, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
-type RouteInvocation = Invocation & { readonly operation: HttpRouteOperation };
+interface RouteCall {
+  readonly invocation: Invocation;
+  readonly operation: HttpRouteOperation;
+}
 
 async function callRoute(
   client: EndpointClient,
   route: BoundRoute,
-  invocation: RouteInvocation,
+  { invocation, operation }: RouteCall,
   registry: FileRegistry,
 ): Promise<Outcome> {
-  const { operation, headers, maxResponseBytes, holdBytes, context } = invocation;
+  const { headers, maxResponseBytes, holdBytes, context } = invocation;
   const metadata = readMetadata(headers);
   const contentType = headers['content-type'] ?? '';
   const { bodyStream } = operation;
@@ -225,26 +232,46 @@ async function callRoute(
   let message: Uint8Array | Promise<Uint8Array> | null =
     bodyStream === undefined ? encode(operation.body) : null;
   const signal = invocation.cancellation ?? invocation.signal;
+  // The type is not a part of the bytes.
+  const maxMessageBytes = maxResponseBytes + (route.hasBytes ? MAX_TYPE_BYTES : 0);
   const options = {
     path: route.path,
     metadata,
     message: () => {
-      message ??= readAll(bodyStream as BodyStream).then(encode);
+      message ??= readAll(bodyStream as BodyStream, invocation).then(encode);
       return message;
     },
-    limits: { signal, maxResponseBytes, holdBytes, counter: invocation },
+    limits: { signal, maxResponseBytes: maxMessageBytes, holdBytes, counter: invocation },
     context,
   };
-  return client.call(options, (call) => {
+  const outcome = await client.call(options, (call) => {
     const response = new RouteResponse(call, route, registry, maxResponseBytes);
     return route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes);
   });
+  return operation.method === 'HEAD' ? withoutBody(outcome) : outcome;
+}
+
+/** The method has no form without its response. */
+function withoutBody(outcome: Outcome): Outcome {
+  const { body, headers } = outcome;
+  if (body === null || isBodyStream(body)) {
+    // Ends the call.
+    if (body !== null) void body[Symbol.asyncIterator]().return?.();
+    return { ...outcome, body: null };
+  }
+  return {
+    ...outcome,
+    headers: { ...headers, 'content-length': String(joinBody(body).length) },
+    body: null,
+  };
 }
 
 /** @throws InvalidRequest for more than a message may have. */
-async function readAll(body: BodyStream): Promise<Uint8Array> {
+async function readAll(body: BodyStream, invocation: Invocation): Promise<Uint8Array> {
   const pieces = new BodyPieces();
   for await (const part of body) {
+    // Until the call has ended.
+    invocation.hold?.(part.length);
     pieces.add(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
     if (pieces.length > MAX_REQUEST_BYTES) {
       throw new InvalidRequest('', `must have at most ${MAX_REQUEST_BYTES} bytes`);
@@ -287,10 +314,10 @@ class RouteResponse {
     const first = await this.#nextUnlessOpen(holdBytes);
     if (first === null && call.end !== null && call.end.status.code !== 0) return this.#toError();
     const held = new BodyPieces();
-    let contentType = this.#isBytes ? 'application/octet-stream' : 'application/x-ndjson';
+    let contentType = this.#route.hasBytes ? 'application/octet-stream' : 'application/x-ndjson';
     if (first !== null && first !== 'open') {
       const converted = this.#convert(first, true);
-      if (this.#isBytes) contentType = converted.contentType;
+      if (this.#route.hasBytes) contentType = converted.contentType;
       held.add(converted.bytes);
     }
     const headers = this.#createHeaders(contentType);
@@ -307,15 +334,10 @@ class RouteResponse {
     return { status: 200, headers, body: this.#passOn(held) };
   }
 
-  get #isBytes(): boolean {
-    const { responseField, method } = this.#route;
-    return (responseField?.message ?? method.output).typeName === HTTP_BODY;
-  }
-
   /** With nothing to hold, a stream is open with its head; its type of bytes comes with the first message. */
   async #nextUnlessOpen(holdBytes: number): Promise<Buffer | 'open' | null> {
     const isOver = this.#call.headers['grpc-status'] !== undefined;
-    if (holdBytes === 0 && !this.#isBytes && !isOver) return 'open';
+    if (holdBytes === 0 && !this.#route.hasBytes && !isOver) return 'open';
     return this.#call.next();
   }
 
@@ -365,6 +387,7 @@ class RouteResponse {
         this.#assertSize(json.length);
         return { contentType: 'application/json', bytes: json };
       }
+      this.#assertSize(converted.length);
       return { contentType: this.#readType(bytes), bytes: Buffer.from(converted) };
     } catch (error) {
       this.#call.cancel();
@@ -379,7 +402,7 @@ class RouteResponse {
     const excess = findTooMany(output, bytes, this.#registry);
     if (excess !== null) throw createUnusable(excess);
     const message = fromBinary(output, bytes);
-    if (this.#isBytes) return Reflect.get(this.#findBytes(message), 'data');
+    if (this.#route.hasBytes) return Reflect.get(this.#findBytes(message), 'data');
     const json = toJson(output, message, { registry: this.#registry });
     if (field === null) return json;
     const value: unknown = Reflect.get(Object(json), field.jsonName);
@@ -428,8 +451,7 @@ async function checkHealth(
   signal: AbortSignal,
 ): Promise<void> {
   if (service === undefined) {
-    client.connections.release(await client.connections.acquire(signal));
-    return;
+    return client.connections.probe(signal);
   }
   const request = knownMessage('grpc.health.v1.HealthCheckRequest');
   const message = toBinary(request, Object.assign(create(request), { service }));
