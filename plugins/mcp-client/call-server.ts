@@ -60,7 +60,7 @@ async function prepare(
   if (method === 'POST') {
     const tool = findTool(providerPath, options as McpOperation);
     if (tool === null) return null;
-    const input = readArguments(await readBody(operation));
+    const input = readArguments(await readBody(operation, invocation));
     if (input === null) return createError(400, 'the arguments of a tool must be an object');
     return async (open) => {
       pins.assertSame(tool, open.tools);
@@ -161,10 +161,17 @@ function followSignal({ cancellation, signal }: Invocation, exchange: Exchange):
 }
 
 /** A long body arrives while it is checked. */
-async function readBody({ body, bodyStream }: HttpRouteOperation): Promise<Uint8Array | null> {
+async function readBody(
+  { body, bodyStream }: HttpRouteOperation,
+  invocation: Invocation,
+): Promise<Uint8Array | null> {
   if (bodyStream === undefined) return body;
   const parts: Uint8Array[] = [];
-  for await (const part of bodyStream) parts.push(part);
+  for await (const part of bodyStream) {
+    // The host releases it with the call.
+    invocation.hold?.(part.length);
+    parts.push(part);
+  }
   return Buffer.concat(parts);
 }
 
