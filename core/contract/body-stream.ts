@@ -14,7 +14,7 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
 /** Receives a body that is pushed. Its methods do not throw. */
 export interface BodySink {
   /**
-   * Receives the next part, whose bytes must not be changed afterwards.
+   * Receives the next part, whose bytes must not be changed before `BodyFlow.reuse`.
    * @returns whether more may follow; after `false` nothing does until `BodyFlow.resume`, which is
    * called later, and never within this method
    */
@@ -32,6 +32,11 @@ export interface BodySink {
 export interface BodyFlow {
   /** Starts the body, and continues it after a part that the sink did not want more after. */
   resume(): void;
+  /**
+   * Called with a received part once its receiver does not read it any more: its memory may hold a
+   * later part. It may not be called, and comes in any order. Default: absent.
+   */
+  reuse?(part: Uint8Array): void;
   /** Called when no further part is wanted. The source releases its connection, and calls the sink no more. */
   stop(): void;
 }

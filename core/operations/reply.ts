@@ -33,6 +33,8 @@ export interface ReplyStream {
   pipe(sink: BodySink): void;
   /** Continues after a part that the sink did not want more after. */
   resume(): void;
+  /** Called with a part whose bytes were sent, or are copied: nobody else may read them. */
+  reuse?(part: Uint8Array): void;
   /**
    * Called when no further part is wanted: the client has disconnected, or the response is not used.
    */

@@ -141,6 +141,15 @@ export class ResponseStream implements AbortListener, BodySink {
     }
   }
 
+  /** Called with a part that the reader does not need any more. */
+  reuse(part: Uint8Array): void {
+    try {
+      if (this.#isOpen) this.#flow.reuse?.(part);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
   /** Receives a part from the adapter. */
   write(part: Uint8Array): boolean {
     if (!this.#isOpen) return false;

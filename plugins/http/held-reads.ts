@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { findReadMemory, type ReadMemory } from './read-memory.js';
 
 const CONTINUE = 'HTTP/1.1 100';
 /** An interim response without a meaning for the request (RFC 2518, 10.1). */
@@ -13,22 +14,33 @@ export class HeldReads {
   #socket: Socket | null = null;
   #isHeld = false;
   #isAtStart = false;
+  #memory: ReadMemory | null = null;
 
   /** Whether the peer has ended the connection in order, and all its bytes are read. */
   get hasEnded(): boolean {
     return this.#socket?.readableEnded === true;
   }
 
+  /** The memory of the connection; `null` without one. */
+  get memory(): ReadMemory | null {
+    return this.#memory;
+  }
+
   /** Follows a new connection, of which nothing is read yet. */
   attach(socket: Socket): void {
     const read = socket.read.bind(socket);
+    const memory = findReadMemory(socket);
     socket.read = (size) => {
+      memory?.endParsing();
       if (this.#isHeld) return null;
       const chunk: Buffer | null = read(size);
-      if (chunk !== null && this.#isAtStart) this.#begin(chunk);
+      if (chunk === null) return null;
+      if (this.#isAtStart) this.#begin(chunk);
+      memory?.beginParsing(chunk);
       return chunk;
     };
     this.#socket = socket;
+    this.#memory = memory;
     this.#isHeld = false;
   }
 

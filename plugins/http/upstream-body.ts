@@ -13,6 +13,10 @@ interface BodyConnection {
   /** Reads no further, until `release`. */
   hold(): void;
   release(): void;
+  /** Records a part that was passed on, and whether `giveBack` may follow. */
+  lend(part: Uint8Array, mayReturn: boolean): void;
+  /** Called when nobody reads the part any more. */
+  giveBack(part: Uint8Array): void;
   /** Closes it, because the rest of the body is not read. */
   stop(): void;
 }
@@ -59,10 +63,16 @@ export class UpstreamBody implements BodyStream, BodyFlow {
     this.#connection.stop();
   }
 
+  reuse(part: Uint8Array): void {
+    if (this.#isArriving) this.#connection.giveBack(part);
+  }
+
   /** Adds a part that has arrived. */
   add(part: Uint8Array): void {
     if (this.#isClosed) return;
-    if (this.#isFlowing && this.#parts.length === 0 && part.length >= SMALL_BYTES) {
+    const isDirect = this.#isFlowing && this.#parts.length === 0 && part.length >= SMALL_BYTES;
+    this.#connection.lend(part, isDirect);
+    if (isDirect) {
       this.#write(part);
       return;
     }

@@ -265,6 +265,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
 
   #receive(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream === null) {
+      this.#reads?.memory?.lend(chunk, false);
       this.#pieces.add(chunk);
       if (this.#length > (this.#limits.holdBytes ?? Number.POSITIVE_INFINITY)) {
         this.#openStream(controller);
@@ -280,6 +281,8 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
       {
         hold: () => this.#reads?.hold(),
         release: () => this.#reads?.release(),
+        lend: (part, mayReturn) => this.#reads?.memory?.lend(part, mayReturn),
+        giveBack: (part) => this.#reads?.memory?.giveBack(part),
         stop: () => {
           if (this.#end()) controller.abort(createAbortFailure(null, this.#status));
         },
@@ -319,6 +322,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#reads?.release();
+    this.#reads?.memory?.forget();
     this.#limits.signal.removeEventListener('abort', this);
     return true;
   }

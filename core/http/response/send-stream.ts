@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { BodySink } from '../../contract/index.js';
 import type { Reply, ReplyStream } from '../../operations/reply.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
@@ -53,7 +54,9 @@ class BodySender implements BodySink {
   readonly #unread: UnreadBytes;
   /** Sends the head if no part follows soon. */
   readonly #flush: NodeJS.Immediate | undefined;
-  readonly #isEvents: boolean;
+  readonly #stream: ReplyStream;
+  /** The parts that the system has not taken yet; `null` for a reader that may keep them. */
+  readonly #sending: Uint8Array[] | null;
   #isPaused = false;
   #isOver = false;
 
@@ -66,7 +69,9 @@ class BodySender implements BodySink {
     this.#res = res;
     this.#end = end;
     this.#writeHead = writeHead;
-    this.#isEvents = stream.isEvents;
+    this.#stream = stream;
+    // A connection in memory passes the bytes themselves on.
+    this.#sending = stream.reuse !== undefined && res.socket instanceof Socket ? [] : null;
     this.#unread = new UnreadBytes({
       targets: [res],
       held,
@@ -92,10 +97,17 @@ class BodySender implements BodySink {
   write(part: Uint8Array): boolean {
     const res = this.#res;
     this.#writeHead();
-    this.#isPaused = !res.write(part, this.#unread.onTaken);
+    this.#sending?.push(part);
+    this.#isPaused = !res.write(part, this.#onTaken);
     this.#unread.check();
     return !this.#isPaused;
   }
+
+  readonly #onTaken = (error?: Error | null): void => {
+    this.#unread.onTaken();
+    const part = this.#sending?.shift();
+    if (part !== undefined && error == null) this.#stream.reuse?.(part);
+  };
 
   end(): void {
     this.#writeHead();
@@ -106,7 +118,7 @@ class BodySender implements BodySink {
   fail(error: unknown): void {
     this.#finish();
     // The call of events has ended with its head.
-    if (this.#isEvents) this.#sendHead();
+    if (this.#stream.isEvents) this.#sendHead();
     // The connection is closed next: what was written in this turn leaves before.
     if (this.#res.headersSent) setImmediate(this.#end.reject, error);
     else this.#end.reject(error);

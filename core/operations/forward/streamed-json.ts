@@ -126,6 +126,10 @@ export class JsonStream implements ReplyStream, BodySink {
     this.#source.resume();
   }
 
+  reuse(part: Uint8Array): void {
+    this.#source.reuse(part);
+  }
+
   close(): void {
     this.#source.close();
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { openFlow } from '../../contract/body-flow.js';
 import {
   type BodyStream,
   isBodyStream,
@@ -25,6 +26,17 @@ export const STREAMED_REQUESTS: readonly AdapterClause[] = [
     run: async (harness) => {
       const opened = await harness.open();
       const { bodySha256 } = await sendParts(harness, opened, writeParts());
+      const expected = Buffer.concat(Array.from({ length: PARTS }, () => PART));
+      assert.equal(bodySha256, hashBody(expected), 'the provider must get the body');
+    },
+  },
+  {
+    id: 'streams.request-pushed',
+    title: 'reads a body that has pushTo once, pushed or iterated',
+    skip: needs('streams'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      const { bodySha256 } = await sendParts(harness, opened, createPushedBody());
       const expected = Buffer.concat(Array.from({ length: PARTS }, () => PART));
       assert.equal(bodySha256, hashBody(expected), 'the provider must get the body');
     },
@@ -129,6 +141,18 @@ async function sendParts(
 
 async function* writeParts(): BodyStream & AsyncGenerator<Uint8Array> {
   for (let count = 0; count < PARTS; count += 1) yield PART;
+}
+
+/** A body that fails if it is read twice. */
+function createPushedBody(): BodyStream {
+  const parts = writeParts();
+  let isRead = false;
+  const read = () => {
+    if (isRead) throw new ProviderFailure('cancelled', 'the body must be read once');
+    isRead = true;
+    return parts;
+  };
+  return { [Symbol.asyncIterator]: read, pushTo: (sink) => openFlow(read(), sink) };
 }
 
 /** Counts the parts that are read until the provider reads them. */

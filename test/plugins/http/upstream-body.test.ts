@@ -9,7 +9,13 @@ const LONG = 5_000;
 function openBody({ wanted = Number.POSITIVE_INFINITY, arrived = [] as string[] } = {}) {
   const calls: string[] = [];
   const record = (call: string) => () => void calls.push(call);
-  const connection = { hold: record('hold'), release: record('release'), stop: record('stop') };
+  const connection = {
+    hold: record('hold'),
+    release: record('release'),
+    stop: record('stop'),
+    lend: () => {},
+    giveBack: () => {},
+  };
   const body = new UpstreamBody(connection, arrived.map(Buffer.from));
   const parts: string[] = [];
   const sink: BodySink = {

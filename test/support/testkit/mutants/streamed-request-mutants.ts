@@ -9,6 +9,15 @@ export const STREAMED_REQUEST_MUTANTS: readonly Mutant[] = [
     adapter: changeBody((body) => takeFirst(body)),
   },
   {
+    clause: 'streams.request-pushed',
+    defect: 'pushes a body, and iterates it as well',
+    reason: /must be read once/,
+    adapter: changeBody((body) => {
+      body.pushTo?.({ write: () => false, end: () => {}, fail: () => {} });
+      return body;
+    }),
+  },
+  {
     clause: 'streams.request-cut',
     defect: 'ends a body that breaks off',
     reason: /must fail/,
