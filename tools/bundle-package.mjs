@@ -14,6 +14,8 @@ const outDir = process.argv[2] ?? LIB;
 const CONTRACT = 'core/contract/index.js';
 const TESTKIT = 'core/testkit/index.js';
 const CLIENT = 'core/client/index.js';
+/** The largest thread. */
+const PARSE_WORKER = 'core/manifest/parse-worker.js';
 /** One file for all modules of the contract, of which `CONTRACT` exports a part. */
 const WHOLE_CONTRACT = 'core/contract/all.js';
 /** Files beside the code that it opens by URL. */
@@ -67,18 +69,18 @@ const MADE = {
 
 rmSync(outDir, { recursive: true, force: true });
 await bundle([WHOLE_CONTRACT]);
-for (const entry of ['core/main.js', CONTRACT, TESTKIT, CLIENT, ...listThreadEntries()]) {
-  await bundle([entry], {
-    // Beside the entry, because the contract is external by a relative path.
-    chunks: entry === 'core/main.js' ? 'core' : null,
-    plugins: [shareContract(entry)],
-  });
+const coreEntries = ['core/main.js', PARSE_WORKER];
+const alone = listThreadEntries().filter((entry) => entry !== PARSE_WORKER);
+for (const entry of [CONTRACT, TESTKIT, CLIENT, ...alone])
+  await bundle([entry], { from: dirname(entry) });
+await bundle(coreEntries, { from: 'core', chunks: 'core', nameOutput: nameInCore });
+for (const entry of coreEntries.slice(1)) {
+  const code = JSON.stringify(`${relative(dirname(entry), nameInCore(entry))}.js`);
+  mkdirSync(dirname(join(outDir, entry)), { recursive: true });
+  writeFileSync(join(outDir, entry), `export * from ${code};\n`);
 }
 const pluginEntries = listPluginEntries();
-await bundle(pluginEntries, {
-  chunks: 'plugins/shared',
-  plugins: [shareContract(pluginEntries[0])],
-});
+await bundle(pluginEntries, { from: dirname(pluginEntries[0]), chunks: 'plugins/shared' });
 await stop();
 for (const path of files.filter((one) => OPENED.test(one))) {
   mkdirSync(dirname(join(outDir, path)), { recursive: true });
@@ -88,12 +90,24 @@ for (const path of files.filter((one) => OPENED.test(one))) {
 }
 for (const entry of [CONTRACT, TESTKIT, CLIENT]) writeTypes(toTypes(entry));
 
-/** @param chunks the folder for what several entries share, or import on demand; `null` for none */
-async function bundle(entries, { chunks = null, plugins = [] } = {}) {
+/** All output is in one folder, because chunks refer to the contract by a relative path. */
+function nameInCore(entry) {
+  return entry.replace(/\.js$/, '').replace(/(?<!^core)\//g, '-');
+}
+
+/**
+ * @param from the folder of what imports the contract; `null` for the contract itself
+ * @param chunks the folder for what several entries share, or import on demand; `null` for none
+ * @param nameOutput the path of an entry's output without its extension
+ */
+async function bundle(
+  entries,
+  { from = null, chunks = null, nameOutput = (entry) => entry.replace(/\.js$/, '') } = {},
+) {
+  const plugins = from === null ? [] : [shareContract(from)];
   await build({
-    entryPoints: entries.map((entry) => join(DIST, entry)),
+    entryPoints: entries.map((entry) => ({ in: join(DIST, entry), out: nameOutput(entry) })),
     outdir: outDir,
-    outbase: DIST,
     chunkNames: `${chunks}/[name]-[hash]`,
     bundle: true,
     splitting: chunks !== null,
@@ -142,9 +156,9 @@ function loadSources({ onResolve, onLoad }) {
 }
 
 /** Imports of any module of the contract become imports of its one file. */
-function shareContract(entry) {
+function shareContract(from) {
   const folder = join(DIST, 'core/contract');
-  const path = `./${relative(dirname(entry), WHOLE_CONTRACT)}`;
+  const path = `./${relative(from, WHOLE_CONTRACT)}`;
   return {
     name: 'contract',
     setup: ({ onResolve }) =>
