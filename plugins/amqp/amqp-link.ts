@@ -120,6 +120,12 @@ export class AmqpLink {
   async ready(signal: Cancellation): Promise<Session> {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     if (this.#session === null) await this.#opening?.wait(signal, this.#maxWaitMs);
+    return this.#getSession(signal);
+  }
+
+  /** @throws ProviderFailure unless messages can be sent now. */
+  #getSession(signal: Cancellation): Session {
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     if (this.#session === null) throw this.#error.toFailure('connecting');
     if (this.#blocked !== null) {
       throw createUnavailable(`the broker does not accept messages: ${this.#blocked}`);
@@ -147,14 +153,15 @@ export class AmqpLink {
     limits: AnswerLimits,
     signal: Cancellation,
   ): Promise<Outcome> {
-    let session = await this.ready(signal);
+    await this.ready(signal);
     const end = performance.now() + MAX_WAIT_MS;
-    // Nothing is awaited between the look and the message.
+    // Nothing is awaited between the look at the session and the message.
+    let session = this.#getSession(signal);
     while (session.connection.unsentBytes >= MAX_UNSENT_BYTES) {
       const leftMs = end - performance.now();
       if (leftMs <= 0) throw createUnavailable('the broker does not read what it is sent');
       await session.connection.drained.wait(signal, leftMs);
-      session = await this.ready(signal);
+      session = this.#getSession(signal);
     }
     const { connection, channel, replyTo, unconfirmed } = session;
     if (unconfirmed.size >= MAX_UNCONFIRMED) {
