@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { expect } from 'chai';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
@@ -5,6 +6,7 @@ import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { needRabbit, RABBITMQ_URL } from './amqp-server.js';
 import { type AmqpService, startService } from './amqp-service.js';
 import { type OwnBroker, startOwnBroker } from './own-broker.js';
 
@@ -21,14 +23,14 @@ const ALARM = ['disk_free_limit.absolute = 1000000GB'];
 const AUTH = { basic: { username: 'modgate', password: 'env:PASSWORD' } };
 const SECRETS = { 'env:PASSWORD': PASSWORD };
 
+const isConnected = ({ log }: OpenedProvider) =>
+  log.some(({ message }) => message === 'connected to RabbitMQ');
+
 describe('amqp adapter with a broker of its own', function () {
   this.timeout(90_000);
   let broker: OwnBroker;
   let service: AmqpService;
   let running: OpenedProvider;
-
-  const isConnected = ({ log }: OpenedProvider) =>
-    log.some(({ message }) => message === 'connected to RabbitMQ');
 
   before(async function () {
     broker = await startOwnBroker(this, SETTINGS);
@@ -89,34 +91,56 @@ describe('amqp adapter with a broker of its own', function () {
 
 describe('amqp adapter with a broker that accepts no messages', function () {
   this.timeout(90_000);
+  let broker: OwnBroker;
+  const opened: OpenedProvider[] = [];
 
-  it('fails calls as unavailable at once, and says so in its facts', async function () {
-    const broker = await startOwnBroker(this, ALARM);
-    const running = await openAdapter(amqpAdapter, { url: broker.url, queue: 'calls' });
-    try {
-      await eventually(
-        () => running.log.some(({ message }) => message === 'connected to RabbitMQ'),
-        PATIENCE_MS,
-      );
-      const invoke = () =>
-        running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
-      // The broker blocks a connection at its first message.
-      await failureOf(invoke());
-      await eventually(
-        () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
-        PATIENCE_MS,
-      );
-      const start = performance.now();
-      const { failure, phase, message } = await failureOf(invoke());
-      expect(performance.now() - start).to.be.below(1_000);
-      expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
-      expect(message).to.match(/the broker does not accept messages: .*disk/);
-      expect(running.provider.facts?.()).to.deep.equal([
-        { name: 'broker', value: message.replace('the broker ', ''), problem: true },
-      ]);
-    } finally {
-      await running.close();
-      await broker.stop();
-    }
+  before(async function () {
+    broker = await startOwnBroker(this, ALARM);
+  });
+
+  after(async () => {
+    for (const running of opened) await running.close();
+    await broker?.stop();
+  });
+
+  const open = async (config: object) => {
+    const running = await openAdapter(amqpAdapter, { queue: 'calls', ...config });
+    opened.push(running);
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    return running;
+  };
+
+  it('fails calls as unavailable at once, and says so in its facts', async () => {
+    const running = await open({ url: broker.url });
+    const invoke = () =>
+      running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
+    // The broker blocks a connection at its first message.
+    await failureOf(invoke());
+    await eventually(
+      () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
+      PATIENCE_MS,
+    );
+    const start = performance.now();
+    const { failure, phase, message } = await failureOf(invoke());
+    expect(performance.now() - start).to.be.below(1_000);
+    expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
+    expect(message).to.match(/the broker does not accept messages: .*disk/);
+    expect(running.provider.facts?.()).to.deep.equal([
+      { name: 'broker', value: message.replace('the broker ', ''), problem: true },
+    ]);
+  });
+
+  it('moves to the next broker when it stops', async function () {
+    await needRabbit(this);
+    const queue = `modgate-test.${randomUUID()}`;
+    const service = await startService(RABBITMQ_URL, queue, () => ({ body: '1' }));
+    const running = await open({ urls: [broker.url, RABBITMQ_URL], queue });
+    const readBroker = () => running.provider.facts?.()[0]?.value ?? '';
+    expect(readBroker()).to.equal(`connected to ${new URL(broker.url).host}`);
+    await broker.stop();
+    const isOther = () => readBroker() === `connected to ${new URL(RABBITMQ_URL).host}`;
+    await eventually(isOther, PATIENCE_MS);
+    expect(textOf(await running.provider.invoke(createInvocation()))).to.equal('1');
+    await service.stop();
   });
 });

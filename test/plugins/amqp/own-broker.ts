@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from 'mocha';
@@ -42,15 +43,29 @@ export async function startOwnBroker(
     management: `http://127.0.0.1:${management}`,
     stop: async () => {
       await stop(child);
+      // The broker outlives its script by a moment; this port is its last.
+      const isGone = async () => !(await isOpen(distribution));
+      await waitUntil('the broker has ended', isGone, START_TIMEOUT_MS);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const settle = (is: boolean) => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
+}
+
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  // The script of the broker ends the broker, and waits for it.
   child.kill('SIGTERM');
   await ended;
 }
