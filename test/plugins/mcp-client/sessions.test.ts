@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { waitUntil } from '../../support/http/wait-until.js';
 import {
   type ServerOptions,
   serveFetch,
@@ -215,6 +216,23 @@ describe('sessions with an MCP server', () => {
         const resumed = server.requests.flatMap(({ headers }) => headers['last-event-id'] ?? []);
         expect(resumed).to.deep.equal(['1', '2', '3']);
       });
+    });
+  }
+
+  for (const mode of ['stateless', 'sessions'] as const) {
+    it(`calls a server again that was down: ${mode}`, async () => {
+      const first = await startServer({ mode });
+      const host = await startHost({ files: { 'tools.yaml': describeModule(first.url) } });
+      expect(await call(host)).to.include({ status: 200 });
+      await first.stop();
+      expect(await call(host)).to.include({ status: 502, failure: 'unavailable' });
+      const second = await startServer({ mode, port: Number(new URL(first.url).port) });
+      try {
+        await waitUntil('it is called', async () => (await call(host)).status === 200, 20_000);
+      } finally {
+        await host.stop();
+        await second.stop();
+      }
     });
   }
 

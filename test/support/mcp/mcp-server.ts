@@ -40,6 +40,8 @@ export interface ServerOptions {
   readonly mode?: 'stateless' | 'sessions';
   /** Resources by URI. Default: none, and no capability for them. */
   readonly resources?: Readonly<Record<string, object>>;
+  /** Default: a free one. */
+  readonly port?: number;
   /** The revisions that it speaks, the newest first. */
   readonly revisions?: string[];
 }
@@ -47,7 +49,7 @@ export interface ServerOptions {
 /** Starts a server of the official library. Its tools are read for each list and call. */
 export async function startMcpServer(
   tools: () => readonly TestTool[],
-  { mode = 'stateless', revisions, resources }: ServerOptions = {},
+  { mode = 'stateless', port, revisions, resources }: ServerOptions = {},
 ): Promise<TestServer & { forgetSessions(): void; announceTools(): void }> {
   const create = () => {
     const server = new Server(
@@ -96,6 +98,7 @@ export async function startMcpServer(
   };
   const running = await serveFetch(
     mode === 'sessions' ? answerSession : (request) => handler.fetch(request),
+    port,
   );
   return {
     ...running,
@@ -117,7 +120,7 @@ function serveResources(server: Server, resources: Readonly<Record<string, objec
 }
 
 /** Serves a handler of the fetch standard at `/mcp`. */
-export async function serveFetch(answer: Answer): Promise<TestServer> {
+export async function serveFetch(answer: Answer, port = 0): Promise<TestServer> {
   const requests: TestServer['requests'][number][] = [];
   const server = createServer(async (incoming, outgoing) => {
     const text = await readBody(incoming);
@@ -145,7 +148,7 @@ export async function serveFetch(answer: Answer): Promise<TestServer> {
       outgoing.destroy();
     }
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
