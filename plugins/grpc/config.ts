@@ -2,6 +2,7 @@ import {
   array,
   coerce,
   define,
+  dynamic,
   enums,
   type Infer,
   literal,
@@ -16,6 +17,7 @@ import {
 import { described, named, optionally, when } from '../../core/contract/described.js';
 import { BALANCING_STRATEGIES, fileReference } from '../../core/contract/index.js';
 import { auth, tls } from '../http/credentials-config.js';
+import { type AnyStruct, endpointWeight, type WeightedEndpoint } from '../http/endpoint-config.js';
 import { headerName } from '../http/header-name.js';
 import { health } from '../shared/health-config.js';
 import { oneMember } from '../shared/keywords.js';
@@ -25,13 +27,32 @@ const MAX_ENDPOINTS = 64;
 
 const ENDPOINT = /^grpcs?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$/;
 
-const endpoint = described(
+const endpointUrl = described(
   define<string>(
     'grpc:// or grpcs:// with a host and a port, without credentials',
     (value) => typeof value === 'string' && ENDPOINT.test(value) && URL.canParse(value),
   ),
-  { type: 'string', pattern: ENDPOINT.source },
+  {
+    type: 'string',
+    pattern: ENDPOINT.source,
+    description: 'grpc or grpcs with host and port, without credentials.',
+  },
 );
+
+const weighted = object({ url: endpointUrl, weight: endpointWeight });
+
+/** A URL, or one with a weight. Dynamic, because a union cannot report which key is wrong. */
+const endpoint = described(
+  dynamic<string | WeightedEndpoint>(
+    (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : endpointUrl),
+  ),
+  when({ type: 'object' }, weighted, endpointUrl),
+);
+
+/** An endpoint with its share of the calls. */
+export function readEndpoint(entry: string | WeightedEndpoint): WeightedEndpoint {
+  return typeof entry === 'string' ? { url: entry, weight: 1 } : entry;
+}
 
 const descriptors = described(
   refine(
@@ -76,7 +97,7 @@ const members = object({
     refine(
       size(array(endpoint), 1, MAX_ENDPOINTS),
       'a list of endpoints that differ',
-      (list) => new Set(list).size === list.length,
+      (list) => new Set(list.map((entry) => readEndpoint(entry).url)).size === list.length,
     ),
     { minItems: 1, maxItems: MAX_ENDPOINTS, description: 'Replicas of the provider.' },
   ),
@@ -102,7 +123,8 @@ export const grpcConfig = described(
       (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
     ),
     'a mapping with tls only if all endpoints are grpcs',
-    ({ tls: given, endpoints }) => given === undefined || endpoints.every(isTls),
+    ({ tls: given, endpoints }) =>
+      given === undefined || endpoints.every((entry) => isTls(readEndpoint(entry).url)),
   ),
   {},
 );

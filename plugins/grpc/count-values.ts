@@ -6,6 +6,8 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 const MAX_VALUES = 100_000;
 /** As deep as the library reads messages. */
 const MAX_DEPTH = 100;
+/** A shorter message has too few bytes for more values or levels than the codec can read. */
+const SHORT_BYTES = 16_384;
 const MAP_VALUE = 2;
 const ANY_URL = 1;
 const ANY_VALUE = 2;
@@ -29,6 +31,7 @@ export function findTooMany(
   bytes: Uint8Array,
   registry: Registry,
 ): string | null {
+  if (bytes.length <= SHORT_BYTES) return null;
   const counter = new ValueCounter(registry);
   counter.addMessage(message, bytes, 0);
   return counter.problem;

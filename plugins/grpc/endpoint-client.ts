@@ -49,7 +49,7 @@ export class EndpointClient {
         const call = await startCall(this.connections, {
           path,
           metadata: headers,
-          sensitive: Object.keys(headers).filter((name) => headers[name] !== metadata[name]),
+          sensitive: listAdded(headers, metadata),
           message,
           signal,
           maxResponseBytes,
@@ -94,4 +94,15 @@ export class EndpointClient {
     if (isProviderFailure(rejected)) throw rejected;
     return response;
   }
+}
+
+const NONE: readonly string[] = [];
+
+/** The names of the metadata that carry credentials. */
+function listAdded(
+  headers: Readonly<Record<string, string>>,
+  metadata: Readonly<Record<string, string>>,
+): readonly string[] {
+  if (headers === metadata) return NONE;
+  return Object.keys(headers).filter((name) => headers[name] !== metadata[name]);
 }

@@ -1,7 +1,7 @@
 import { defineAdapter } from '../../core/contract/index.js';
 import { tryCredentials } from '../http/credentials.js';
 import { describeCommon } from '../http/describe-config.js';
-import { grpcConfig, grpcOperation } from './config.js';
+import { grpcConfig, grpcOperation, readEndpoint } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */
 export const grpcAdapter = defineAdapter({
@@ -11,7 +11,7 @@ export const grpcAdapter = defineAdapter({
   operation: grpcOperation,
   describeConfig: ({ auth, endpoints }) => ({
     ...describeCommon({ auth }),
-    origins: endpoints.map((url) => url.replace(/^grpc/, 'http')),
+    origins: endpoints.map((entry) => readEndpoint(entry).url.replace(/^grpc/, 'http')),
   }),
   tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
   open: async (config, context) => {

@@ -256,7 +256,7 @@ function createHeaders({ path, metadata, sensitive }: GrpcRequest): OutgoingHttp
     te: 'trailers',
     'grpc-accept-encoding': 'identity,gzip',
     'user-agent': 'modgate',
-    [sensitiveHeaders]: [...sensitive],
+    ...(sensitive.length > 0 && { [sensitiveHeaders]: [...sensitive] }),
   };
 }
 
@@ -301,6 +301,7 @@ function readStatus(trailers: IncomingHttpHeaders): GrpcStatus | null {
 }
 
 function decodeMessage(text: string): string {
+  if (text === '') return text;
   const bytes = Buffer.from(text, 'latin1').toString('latin1');
   const decoded = bytes.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (escaped) =>
     Buffer.from(escaped.replaceAll('%', ''), 'hex').toString(),

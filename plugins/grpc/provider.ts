@@ -29,7 +29,7 @@ import { createTlsOptions } from '../http/tls-options.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { withDeadline } from '../shared/deadline.js';
 import { BoundRoute, InvalidRequest } from './bound-route.js';
-import { type GrpcConfig, type GrpcOperation, isTls } from './config.js';
+import { type GrpcConfig, type GrpcOperation, isTls, readEndpoint } from './config.js';
 import type { GrpcAddress } from './connections.js';
 import { findTooMany } from './count-values.js';
 import { EndpointClient } from './endpoint-client.js';
@@ -81,7 +81,8 @@ export async function openGrpcProvider(
   const balancing = readBalancing(config);
   const timeoutMs = balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS;
   return {
-    endpoints: () => ids.map((id) => ({ id, weight: 1 })),
+    endpoints: () =>
+      config.endpoints.map(readEndpoint).map(({ url, weight }) => ({ id: url, weight })),
     balancing: () => balancing,
     credentialProblem: problem,
     useRoutes: (all) => {
@@ -472,10 +473,9 @@ export function createClients(
   send: SendRequest,
 ): ReadonlyMap<string, EndpointClient> {
   // With the system's root certificates it takes milliseconds.
-  const options = endpoints.some(isTls) ? createTlsOptions(tls, file) : null;
-  return new Map(
-    endpoints.map((url) => [url, new EndpointClient(readAddress(url, options), send)]),
-  );
+  const urls = endpoints.map((entry) => readEndpoint(entry).url);
+  const options = urls.some(isTls) ? createTlsOptions(tls, file) : null;
+  return new Map(urls.map((url) => [url, new EndpointClient(readAddress(url, options), send)]));
 }
 
 function readAddress(text: string, tls: ConnectionOptions | null): GrpcAddress {

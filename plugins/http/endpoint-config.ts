@@ -43,22 +43,24 @@ export const endpointUrlStruct = named(
   ),
 );
 
+export const endpointWeight = described(
+  define<number>(
+    `integer between 1 and ${MAX_WEIGHT}`,
+    (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT,
+  ),
+  {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_WEIGHT,
+    description: 'Share of the calls relative to the other endpoints.',
+  },
+);
+
 const weighted = object({
   url: described(endpointUrlStruct, {
     description: 'http or https, without credentials, query or fragment.',
   }),
-  weight: described(
-    define<number>(
-      `integer between 1 and ${MAX_WEIGHT}`,
-      (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WEIGHT,
-    ),
-    {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_WEIGHT,
-      description: 'Share of the calls relative to the other endpoints.',
-    },
-  ),
+  weight: endpointWeight,
 });
 
 /** An entry of `endpoints`. */

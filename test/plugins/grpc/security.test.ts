@@ -133,11 +133,14 @@ describe('credentials and TLS of kind grpc', () => {
       { descriptors: {} },
       { descriptors: { file: 'set', reflection: true } },
       { endpoints: ['http://a:1'] },
-      { endpoints: ['grpc://a:1', 'grpc://a:1'] },
+      { endpoints: ['grpc://a:1', { url: 'grpc://a:1', weight: 2 }] },
+      { endpoints: [{ url: 'grpc://a:1', weight: 0 }] },
     ]) {
       const [error] = grpcAdapter.config.validate({ ...config, ...invalid });
       expect(error, JSON.stringify(invalid)).to.not.equal(undefined);
     }
-    expect(grpcAdapter.config.validate(config)[0]).to.equal(undefined);
+    for (const valid of [{}, { endpoints: ['grpc://a:1', { url: 'grpc://b:1', weight: 2 }] }]) {
+      expect(grpcAdapter.config.validate({ ...config, ...valid })[0]).to.equal(undefined);
+    }
   });
 });
