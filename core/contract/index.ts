@@ -16,6 +16,7 @@ export * from './manifest.js';
 export * from './module-status.js';
 export * from './operation.js';
 export * from './plugin.js';
+export * from './progress.js';
 export * from './provider.js';
 export * from './provider-fact.js';
 export * from './references.js';

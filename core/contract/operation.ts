@@ -3,6 +3,7 @@ import type { Actor } from './actor.js';
 import type { BodyStream } from './body-stream.js';
 import type { Cancellation } from './cancellation.js';
 import type { Method } from './manifest.js';
+import type { Progress } from './progress.js';
 import type { Secret } from './secret.js';
 
 /** A call of a declared route. Bytes are passed on unchanged in both directions. */
@@ -171,6 +172,12 @@ export interface Invocation {
    * @throws ProviderFailure beyond a budget, to be thrown on.
    */
   hold?(bytes: number): () => void;
+  /**
+   * Reports that the provider works on the call. The time of the call then starts anew, but at most until
+   * `limits.stream.max_ms` of the descriptor have passed since its start, and who made the call may see the report. Only
+   * the first ten of a second count. Report only what belongs to this call. Absent in a copy of the invocation.
+   */
+  reportProgress?(progress: Progress): void;
   /**
    * Whether the host can use a body behind this head, whose names are lower-case. An adapter that waits for
    * bodies may call it once a body is announced or has begun. For false it returns the response without its

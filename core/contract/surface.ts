@@ -5,6 +5,7 @@ import { CONTRACT_VERSION } from './contract-version.js';
 import type { HostSnapshot } from './host-snapshot.js';
 import type { HostResource } from './listing.js';
 import type { Log } from './log.js';
+import type { Progress } from './progress.js';
 import type { Scope } from './scope.js';
 import type { Secret } from './secret.js';
 import type { SurfaceRecords } from './surface-records.js';
@@ -121,6 +122,11 @@ export interface HostRequest {
    * HTTP, to which neither exposure nor approvals apply.
    */
   readonly operation?: NamedOperation | undefined;
+  /**
+   * Called with each report of the provider of a forwarded call, at most ten a second, before the response. Must not
+   * throw. Default: reports only extend the time of the call.
+   */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** The interface of the host for a surface. There is no other way to call a module. */

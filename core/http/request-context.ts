@@ -142,6 +142,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.inProcess === null ? null : this.inProcess.operation;
   }
 
+  get onProgress(): CallerRequest['onProgress'] {
+    return this.inProcess === null ? null : this.inProcess.onProgress;
+  }
+
   get hostRate(): RateStatus | null {
     return this.#options.authentication.actorRate?.status(this.actor) ?? null;
   }

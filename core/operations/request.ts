@@ -10,6 +10,7 @@ import type {
   FailureCode,
   NamedOperation,
   Outcome,
+  Progress,
   ProviderOperation,
   Secret,
 } from '../contract/index.js';
@@ -136,6 +137,8 @@ export interface CallerRequest {
   readonly client: Client | null;
   /** The operation that an agent calls; `null` for a request as over HTTP. */
   readonly operation: NamedOperation | null;
+  /** Receives the reports of a provider; `null` for a request whose sender does not ask for them. */
+  readonly onProgress: ((progress: Progress) => void) | null;
   readonly requestId: string;
   readonly correlationId: string;
   /** The SHA-256 of the body that the credentials cover, in hex; `null` for credentials of any body. */

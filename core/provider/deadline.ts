@@ -19,6 +19,8 @@ export class Deadline extends LazyAbortController {
   readonly #owner: ErrorOwner | null;
   #timer: NodeJS.Timeout;
   #endsAt: number;
+  /** On the clock of `performance`. */
+  readonly startedAt: number;
   /** Whether its call lasts as long as a stream of events or a WebSocket. */
   isEndless = false;
   /** Whether the time no longer runs. */
@@ -33,7 +35,8 @@ export class Deadline extends LazyAbortController {
     this.#owner = owner;
     this.#timeoutMs = timeoutMs;
     this.#clientSignal = clientSignal;
-    this.#endsAt = performance.now() + timeoutMs;
+    this.startedAt = performance.now();
+    this.#endsAt = this.startedAt + timeoutMs;
     this.#timer = setTimeout(expire, timeoutMs, this);
     if (clientSignal.aborted) this.handleEvent();
     else clientSignal.addEventListener('abort', this);
@@ -103,6 +106,19 @@ export class Deadline extends LazyAbortController {
     clearTimeout(this.#timer);
     this.#endsAt = performance.now() + this.#timeoutMs;
     this.#timer = setTimeout(expire, this.#timeoutMs, this);
+  }
+
+  /**
+   * Starts the time anew.
+   * @param latest when it ends at the latest, on the clock of `performance`
+   */
+  renew(latest: number): void {
+    if (this.#isReleased || this.#endsAt === Number.POSITIVE_INFINITY) return;
+    const endsAt = Math.min(performance.now() + this.#timeoutMs, latest);
+    if (endsAt <= this.#endsAt) return;
+    clearTimeout(this.#timer);
+    this.#endsAt = endsAt;
+    this.#timer = setTimeout(expire, endsAt - performance.now(), this);
   }
 
   /** Stops the time after the head of a streamed response, whose body has separate limits. */

@@ -255,8 +255,10 @@ export class Dispatcher {
       maxBytes: this.#descriptor.limits.response_bytes,
     };
     const attempt = { id, operation, headers, context, maxResponseBytes, ...hold };
-    const { held = null, checkHead } = call;
-    return new EndpointInvocation(attempt, endpoint.name, deadline, held, checkHead);
+    const { held = null, checkHead, onProgress } = call;
+    const { max_ms: maxMs } = this.#descriptor.limits.stream;
+    const options = { checkHead, onProgress, maxMs };
+    return new EndpointInvocation(attempt, endpoint.name, deadline, held, options);
   }
 
   /**

@@ -3,9 +3,11 @@ import type {
   Cancellation,
   Invocation,
   Outcome,
+  Progress,
   ProviderFailure,
   ProviderOperation,
 } from '../contract/index.js';
+import { CallProgress } from './call-progress.js';
 import type { Deadline } from './deadline.js';
 import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
@@ -16,6 +18,13 @@ type InvocationInput = Pick<
   Invocation,
   'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes' | 'holdBytes'
 >;
+
+interface InvocationOptions {
+  readonly checkHead: ProviderCall['checkHead'];
+  readonly onProgress: ProviderCall['onProgress'];
+  /** How long reports of the provider can extend the call. Milliseconds. */
+  readonly maxMs: number;
+}
 
 /**
  * One attempt for the adapter. `signal` is an own property, so that a copy has it, and is created
@@ -39,6 +48,12 @@ export class EndpointInvocation implements Invocation {
   #heldByAdapter = 0;
   #isDiscarded = false;
   readonly #checkHead: ProviderCall['checkHead'];
+  readonly #progressOptions: {
+    readonly maxMs: number;
+    readonly onProgress: InvocationOptions['onProgress'];
+  };
+  /** Created at the first report, which most calls never make. */
+  #progress: CallProgress | null = null;
   /** The reason why the adapter need not return the body. */
   headFailure: ProviderFailure | null = null;
 
@@ -47,7 +62,7 @@ export class EndpointInvocation implements Invocation {
     endpoint: string | null,
     deadline: Deadline,
     held: HeldMemory | null,
-    checkHead?: ProviderCall['checkHead'],
+    { checkHead, onProgress, maxMs }: InvocationOptions,
   ) {
     this.id = input.id;
     this.operation = input.operation;
@@ -59,6 +74,7 @@ export class EndpointInvocation implements Invocation {
     this.#deadline = deadline;
     this.#held = held;
     this.#checkHead = checkHead;
+    this.#progressOptions = { maxMs, onProgress };
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);
   }
 
@@ -91,6 +107,11 @@ export class EndpointInvocation implements Invocation {
       this.#heldByAdapter -= bytes;
       held.release(bytes);
     };
+  }
+
+  reportProgress(progress: Progress): void {
+    this.#progress ??= new CallProgress(this.#deadline, this.#progressOptions);
+    this.#progress.report(progress);
   }
 
   needsBody(status: number, headers: Outcome['headers']): boolean {

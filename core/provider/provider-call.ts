@@ -4,6 +4,7 @@ import type {
   CallContext,
   Cancellation,
   Outcome,
+  Progress,
   ProviderFailure,
   ProviderOperation,
 } from '../contract/index.js';
@@ -49,6 +50,8 @@ export interface ProviderCall {
    * body decides.
    */
   readonly checkHead?: (head: Pick<Outcome, 'status' | 'headers'>) => ProviderFailure | null;
+  /** Receives the reports of the provider. Default: they only extend the time of the call. */
+  readonly onProgress?: (progress: Progress) => void;
   /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
   /** The limit for everything: the wait for a turn, all attempts, and the body of the response. */

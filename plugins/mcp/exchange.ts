@@ -1,4 +1,10 @@
-import type { Actor, HostApi, HostRequest, SurfaceCall } from '../../core/contract/index.js';
+import type {
+  Actor,
+  HostApi,
+  HostRequest,
+  Progress,
+  SurfaceCall,
+} from '../../core/contract/index.js';
 import type { ExactValue } from './exact-json.js';
 
 /** Headers of the caller that are not forwarded: they belong to this protocol and to its bodies. */
@@ -20,6 +26,8 @@ export interface Exchange {
   /** The module of `/mcp/{module}`; `null` for all. */
   readonly module: string | null;
   readonly message: ExactValue;
+  /** Receives the reports of a call; absent if the client does not ask for them. */
+  readonly onProgress?: (progress: Progress) => void;
   /** Whether the revision has structured content, and the schemas of it. */
   readonly isStructured: boolean;
 }
@@ -33,7 +41,7 @@ export function listForwardable(headers: Headers): Record<string, string> {
 /** Sends a request to the host as the caller. */
 export function requestHost(
   host: Pick<HostApi, 'request'>,
-  { actor, call, headers }: Exchange,
+  { actor, call, headers, onProgress }: Exchange,
   request: Pick<HostRequest, 'method' | 'target' | 'body' | 'headers' | 'operation'>,
 ): Promise<Response> {
   const { requestId, correlationId, signal } = call;
@@ -43,5 +51,6 @@ export function requestHost(
     headers: { ...headers, ...request.headers, ...ids },
     signal,
     call,
+    onProgress,
   });
 }

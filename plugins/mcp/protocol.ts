@@ -1,5 +1,5 @@
 import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
-import type { Log } from '../../core/contract/index.js';
+import type { Log, Progress } from '../../core/contract/index.js';
 import { BATCH_REVISION } from './batch.js';
 import { findMember } from './exact-json.js';
 import type { Exchange } from './exchange.js';
@@ -60,14 +60,21 @@ export async function createProtocol(
         'Unknown cursor: list from the start',
       );
     });
-    server.setRequestHandler('tools/call', async ({ params }): Promise<ToolResult> => {
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<ToolResult> => {
       const callArguments = findMember(findMember(exchange.message, 'params'), 'arguments');
       if (exchange.module === null && isMetaName(params.name)) {
         return callMetaTool(params.name, callArguments, exchange, tools).catch(translate);
       }
       const entry = await tools.find(params.name, exchange);
       if (entry !== null) {
-        const result = await tools.call(entry, callArguments, exchange);
+        const progressToken = params._meta?.progressToken;
+        const onProgress = (progress: Progress) => {
+          const params = { ...progress, progressToken };
+          // The client may have gone.
+          mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+        };
+        const asked = progressToken === undefined ? exchange : { ...exchange, onProgress };
+        const result = await tools.call(entry, callArguments, asked);
         return fitRevision(result, 'structuredContent', exchange);
       }
       const name = params.name.slice(0, MAX_SHOWN_NAME);

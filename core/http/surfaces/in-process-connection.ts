@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import type { Actor, NamedOperation } from '../../contract/index.js';
+import type { Actor, NamedOperation, Progress } from '../../contract/index.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { Client, CurrentActor } from '../../operations/request.js';
 
@@ -16,6 +16,8 @@ export interface InProcessCaller {
   readonly client: Client | null;
   /** The operation that an agent calls; `null` for a request as over HTTP. */
   readonly operation: NamedOperation | null;
+  /** Receives the reports of a provider; `null` if the surface does not ask for them. */
+  readonly onProgress: ((progress: Progress) => void) | null;
 }
 
 /**

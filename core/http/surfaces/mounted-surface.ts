@@ -15,6 +15,7 @@ import {
   type HostRequest,
   isSurfaceError,
   type Log,
+  type Progress,
   type Surface,
   type SurfaceCall,
   type SurfaceContext,
@@ -298,7 +299,9 @@ export class MountedSurface {
       resources,
       request: async (actor: Actor, request: HostRequest) => {
         const operation = readOperation(request.operation);
-        const caller = { ...this.#findCaller(actor, request), surface: this.name, operation };
+        const onProgress = this.#guardProgress(request.onProgress);
+        const found = this.#findCaller(actor, request);
+        const caller = { ...found, surface: this.name, operation, onProgress };
         const response = await requestInProcess(server, caller, request);
         const outer = this.#running.get(request.headers?.['x-request-id'] ?? '');
         if (outer !== undefined && response.status >= 400) outer.isExplained = true;
@@ -328,6 +331,12 @@ export class MountedSurface {
     const mask = record?.mask === undefined ? known.mask : joinMasks(record.mask, known.mask);
     const client = call === undefined ? known.client : (record?.client ?? null);
     return { actor: known.original, reauthenticate: known.reauthenticate, client, mask };
+  }
+
+  /** An error of the listener must not reach the call. */
+  #guardProgress(onProgress: HostRequest['onProgress']) {
+    if (typeof onProgress !== 'function') return null;
+    return (progress: Progress) => this.#notify(() => onProgress(progress));
   }
 
   /** An error of the listener counts as an uncaught error of the surface. */

@@ -1,4 +1,9 @@
-import { isBodyStream, isProviderFailure, type ProviderOperation } from '../../contract/index.js';
+import {
+  isBodyStream,
+  isProviderFailure,
+  type Progress,
+  type ProviderOperation,
+} from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { IdentifiedCaller } from '../../identity/identity-claims.js';
 import {
@@ -132,6 +137,7 @@ class ForwardedCall implements ProviderCall {
   declare readonly upload?: Upload;
   declare readonly response?: StreamedResponse;
   declare readonly admit?: () => Promise<void>;
+  declare readonly onProgress?: (progress: Progress) => void;
   declare readonly checkHead?: NonNullable<ProviderCall['checkHead']>;
   readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
@@ -164,6 +170,9 @@ class ForwardedCall implements ProviderCall {
     this.signal = signal;
     this.isRepeatable = providerRequest.isRepeatable;
     this.hashKey = readHashKey(module, request);
+    if (request.onProgress !== null && providerRequest.detached === undefined) {
+      this.onProgress = request.onProgress;
+    }
     if (held !== undefined) this.held = held;
     this.facts = facts;
     facts.trace_id = facts.span?.traceId ?? this.#traceContext.traceId;
