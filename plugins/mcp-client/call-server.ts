@@ -88,6 +88,7 @@ async function callTool(
   const exchange = new Exchange({
     ...{ argumentsJson: input, headers, context, maxResponseBytes },
     countReceived: (bytes) => invocation.countReceived?.(bytes),
+    onProgress: (progress) => invocation.reportProgress?.(progress),
     check: findResultProblem,
   });
   return settle(invocation, exchange, {

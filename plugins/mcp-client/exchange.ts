@@ -1,5 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type CallContext, ProviderFailure, type Secret } from '../../core/contract/index.js';
+import {
+  type CallContext,
+  type Progress,
+  ProviderFailure,
+  type Secret,
+} from '../../core/contract/index.js';
 
 /** The longest response to a request of the host itself: a handshake, or a page of a list. */
 export const OWN_RESPONSE_BYTES = 4 * 1_048_576;
@@ -64,7 +69,7 @@ interface ExchangeOptions {
   /** Counts bytes as they arrive, for the memory budget of the host. */
   readonly countReceived?: (bytes: number) => void;
   /** Called for each progress that counts. */
-  readonly onProgress?: () => void;
+  readonly onProgress?: (progress: Progress) => void;
   /** The problem of a result; `null` for a good one. Default: any result is good. */
   readonly check?: (result: unknown) => string | null;
   /** Whether the request belongs to the negotiation of a version. */

@@ -99,7 +99,12 @@ export class Session {
         { name, arguments: values },
         {
           ...createOptions(exchange),
-          onprogress: () => exchange.options.onProgress?.(),
+          onprogress: ({ progress, total, message }) =>
+            exchange.options.onProgress?.({
+              progress,
+              ...(total !== undefined && { total }),
+              ...(message !== undefined && { message }),
+            }),
           toolDefinition: { name, inputSchema: schema } as never,
         },
       ),

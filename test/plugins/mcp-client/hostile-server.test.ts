@@ -109,6 +109,16 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
         }
       })(),
     ),
+  'some-progress': ({ id, token }) =>
+    stream(
+      (async function* () {
+        for (let count = 1; count <= 5; count += 1) {
+          yield progress(token, count);
+          await pause(600);
+        }
+        yield event({ id, result: RESULT });
+      })(),
+    ),
   'foreign-progress': ({ token, signal }) =>
     stream(
       (async function* () {
@@ -232,7 +242,7 @@ describe('a hostile MCP server', () => {
           apiVersion: 'modgate/v1',
           module: 'tools',
           provider: { kind: 'mcp', config: { url: server.url } },
-          limits: { timeout_ms: 2_000, response_bytes: MIB },
+          limits: { timeout_ms: 2_000, response_bytes: MIB, stream: { max_ms: 4_000 } },
           breaker: { failures: 1000 },
           manifest: {
             inline: {
@@ -338,6 +348,16 @@ describe('a hostile MCP server', () => {
       body: '\ufeff{"a": 1}',
     });
     expect(response.status).to.equal(200);
+  });
+
+  it('gives a call its time anew with each progress', async () => {
+    expect((await call('some-progress')).status).to.equal(200);
+  });
+
+  it('ends a call with endless progress at limits.stream.max_ms', async () => {
+    const start = performance.now();
+    expect(await call('endless-progress')).to.include({ status: 502, failure: 'timeout' });
+    expect(performance.now() - start).to.be.within(3_900, 6_000);
   });
 
   it('ends a call at its deadline, whatever progress of others says', async () => {
