@@ -138,7 +138,7 @@ describe('forwarded bytes', () => {
         expect(response.status, response.body.toString()).to.equal(200);
         expect(setup.provider.only().body.equals(body)).to.equal(true);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [[Buffer.from('\ufeff""')]] },
     );
   });
 
@@ -187,7 +187,7 @@ function decodeStrictly(part: string): string | null {
 
 function isJson(bytes: Uint8Array): boolean {
   try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     return true;
   } catch {
     return false;
