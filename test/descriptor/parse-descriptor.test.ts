@@ -113,7 +113,7 @@ describe('parseDescriptor', () => {
       records: { capture_bytes: 0, digests: false },
       schemas: { input: 'enforce', output: 'off' },
       console: { ui: [], grants: [] },
-      mcp: { expose: 'none', approve: 'danger', result_bytes: 102_400 },
+      mcp: { expose: 'none', approve: 'danger', result_bytes: 102_400, media_bytes: 4_194_304 },
     });
   });
 
