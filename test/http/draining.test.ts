@@ -95,6 +95,19 @@ describe('draining', () => {
     }
   });
 
+  it('answers a request that arrives just after it, on a connection opened just before', async () => {
+    const connection = await RawConnection.open(setup.host.port);
+    try {
+      const stopped = setup.host.stop();
+      await waitUntil('the closed door', () => isUnreachable(setup.host));
+      connection.write(request(setup.host, '/livez'));
+      expect((await connection.readFinal()).status).to.equal(200);
+      expect((await stopped).code).to.equal(0);
+    } finally {
+      connection.destroy();
+    }
+  });
+
   it('does not wait for a connection on which nothing was sent', async () => {
     const connection = await RawConnection.open(setup.host.port);
     const begun = performance.now();

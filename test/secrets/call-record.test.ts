@@ -261,7 +261,7 @@ function describeVault(url: string) {
     provider: { kind: 'http', config: { endpoints: [url], auth: { bearer: 'env:VAULT_KEY' } } },
     provider_errors: 'passthrough',
     mount: [{ path: '/safe' }],
-    records: { capture_bytes: 4096 },
+    records: { capture_bytes: 4096, digests: true },
     manifest: {
       inline: {
         protocol: 'modgate.manifest.v1',
