@@ -7,6 +7,7 @@ import {
 } from '../../core/contract/index.js';
 import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { Gate } from '../shared/gate.js';
 import { describeProblem, McpProblem } from './describe-problem.js';
 import type { Resources } from './resources.js';
 import type { Session } from './session.js';
@@ -45,7 +46,8 @@ export class SessionSlot {
   readonly #options: SlotOptions;
   readonly #closing = new AbortController();
   readonly #backoff = new RestartBackoff();
-  readonly #waiting = new Set<() => void>();
+  /** Opens at the next change. */
+  #changed = new Gate();
   readonly #stopped: Promise<void>;
   #current: OpenSession | null = null;
   /** The reason why there is no session, unless one is starting. */
@@ -108,7 +110,7 @@ export class SessionSlot {
     for (;;) {
       if (this.#current !== null) return this.#current;
       if (this.#problem !== null) throw createDown(this.#problem);
-      await this.#nextChange(signal);
+      await this.#changed.wait(signal);
     }
   }
 
@@ -143,28 +145,8 @@ export class SessionSlot {
   #change(current: OpenSession | null, problem: string | null): void {
     this.#current = current;
     this.#problem = problem;
-    for (const notify of [...this.#waiting]) notify();
-  }
-
-  #nextChange(signal: Cancellation): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        this.#waiting.delete(notify);
-        signal.removeEventListener('abort', stop);
-      };
-      const notify = () => {
-        settle();
-        resolve();
-      };
-      const stop = {
-        handleEvent: () => {
-          settle();
-          reject(createAbortFailure(signal.reason, 0, 'connecting'));
-        },
-      };
-      this.#waiting.add(notify);
-      signal.addEventListener('abort', stop);
-    });
+    this.#changed.open();
+    this.#changed = new Gate();
   }
 }
 

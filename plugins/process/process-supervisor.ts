@@ -5,6 +5,7 @@ import { type Connector, createConnector } from '../http/connector.js';
 import { RestartBackoff } from '../shared/backoff.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
+import { Gate } from '../shared/gate.js';
 import { Child, type ChildOptions } from './child.js';
 
 /** The time between attempts to connect to a child that starts. */
@@ -29,7 +30,8 @@ export class ProcessSupervisor {
   #isUp = false;
   /** The reason why the child is down, unless a start is in progress. */
   #problem: string | null = null;
-  #waiting = new Set<() => void>();
+  /** Opens at the next change. */
+  #changed = new Gate();
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -60,7 +62,7 @@ export class ProcessSupervisor {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     while (!this.#isUp) {
       if (this.#problem !== null) throw createDown(this.#problem);
-      await this.#nextChange(signal);
+      await this.#changed.wait(signal);
     }
   }
 
@@ -147,28 +149,8 @@ export class ProcessSupervisor {
   #change({ isUp, problem }: { isUp: boolean; problem: string | null }): void {
     this.#isUp = isUp;
     this.#problem = problem;
-    for (const notify of [...this.#waiting]) notify();
-  }
-
-  #nextChange(signal: Cancellation): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        this.#waiting.delete(notify);
-        signal.removeEventListener('abort', stop);
-      };
-      const notify = () => {
-        settle();
-        resolve();
-      };
-      const stop = {
-        handleEvent: () => {
-          settle();
-          reject(createAbortFailure(signal.reason, 0, 'connecting'));
-        },
-      };
-      this.#waiting.add(notify);
-      signal.addEventListener('abort', stop);
-    });
+    this.#changed.open();
+    this.#changed = new Gate();
   }
 }
 

@@ -4,16 +4,17 @@ import { createAbortFailure } from './failures.js';
 /** Something that calls wait for before they are sent. */
 export class Gate {
   readonly opened: Promise<void>;
-  #open: () => void = () => {};
+  /** A set, because a promise would keep each call that has left until it opens. */
+  readonly #waiting = new Set<() => void>();
+  #isOpen = false;
 
   constructor() {
-    this.opened = new Promise((resolve) => {
-      this.#open = resolve;
-    });
+    this.opened = new Promise((resolve) => this.#waiting.add(resolve));
   }
 
   open(): void {
-    this.#open();
+    for (const pass of [...this.#waiting]) pass();
+    this.#isOpen = true;
   }
 
   /**
@@ -21,8 +22,10 @@ export class Gate {
    * @throws ProviderFailure when the signal is aborted first.
    */
   wait(signal: Cancellation, timeoutMs?: number): Promise<void> {
+    if (this.#isOpen) return this.opened;
     return new Promise((resolve, reject) => {
       const leave = () => {
+        this.#waiting.delete(pass);
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
@@ -38,7 +41,7 @@ export class Gate {
       };
       const timer = timeoutMs === undefined ? undefined : setTimeout(pass, timeoutMs);
       signal.addEventListener('abort', abort);
-      void this.opened.then(pass);
+      this.#waiting.add(pass);
     });
   }
 }
