@@ -23,9 +23,9 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
  * The progress of the call when it failed. It decides which circuit breaker counts the failure.
- * - `preparing`: the adapter could not get the credentials of the request, and nothing was sent;
- * counts for no breaker and is not retried. With the code `refused` there are none for this caller,
- * who gets a 403
+ * - `preparing`: the adapter could not create the request or get its credentials, and nothing was sent;
+ * counts for no breaker and is not retried. With the code `refused` the caller gets a 400 if the failure
+ * has {@link FailureOptions.invalid}, and otherwise a 403: there are no credentials for this caller
  * - `connecting`: nothing was sent, because there was no connection; counts for the endpoint.
  * `unavailable` is then repeated at another endpoint, whatever the method
  * - `sending`: a part of the request was sent, and no byte of a response has arrived; counts for the
@@ -36,6 +36,17 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
  * neither
  */
 export type FailurePhase = 'preparing' | 'connecting' | 'sending' | 'responding' | 'answered';
+
+/** A part of the caller's request that does not fit what the provider accepts. */
+export interface InvalidPart {
+  /**
+   * A JSON Pointer into the body, of which an empty one is the whole body; or `query.<name>`, `path.<name>` or
+   * `header.<name>`. At most 200 characters.
+   */
+  readonly field: string;
+  /** What is expected, without the value: `must be a string`. At most 200 characters. */
+  readonly reason: string;
+}
 
 /**
  * The members of a {@link ProviderFailure} besides its code and message; `cause` is for the log.
@@ -52,6 +63,16 @@ export interface FailureOptions extends ErrorOptions {
    * header, no byte of a body. Default: the message.
    */
   readonly detail?: string;
+  /**
+   * Why the adapter cannot create the request: the caller gets a 400 with the first 20 parts, in every mode, and the
+   * module has not failed. Only with the code `refused` in phase `preparing`. Default: none.
+   */
+  readonly invalid?: readonly InvalidPart[];
+  /**
+   * When to try again, because the provider is starting: the caller gets a 503 with `retry-after`. Only with the code
+   * `unavailable` in phase `preparing`. Milliseconds, at least 1; default: none, and the caller gets a 502.
+   */
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -70,8 +91,12 @@ export class ProviderFailure extends Error {
   readonly phase: FailurePhase;
   /** The details for operators. */
   readonly detail: string;
+  /** The parts of the caller's request that do not fit; empty for any other failure. */
+  readonly invalid: readonly InvalidPart[];
+  /** When to try again, because the provider is starting. Milliseconds; `null` for any other failure. */
+  readonly retryAfterMs: number | null;
 
-  /** @param options `cause` for the log, `status`, `phase` and `detail`. */
+  /** @param options `cause` for the log, and the members that differ from their defaults. */
   constructor(failure: FailureCode, message: string, options: FailureOptions = {}) {
     super(message, options);
     this.name = 'ProviderFailure';
@@ -79,6 +104,8 @@ export class ProviderFailure extends Error {
     this.status = options.status ?? null;
     this.phase = options.phase ?? 'responding';
     this.detail = options.detail ?? message;
+    this.invalid = options.invalid ?? [];
+    this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
 

@@ -1,4 +1,11 @@
-import { isProviderFailure, ProviderFailure, type Secret } from '../contract/index.js';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type InvalidPart,
+  isProviderFailure,
+  ProviderFailure,
+  type Secret,
+} from '../contract/index.js';
+import { isMapping } from '../lib/read-member.js';
 import { createSecretMask, joinMasks, type Mask } from '../lib/secrets/mask-secrets.js';
 
 /**
@@ -21,14 +28,44 @@ export function createMask(
 export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
   if (!isProviderFailure(error)) return error;
   const { failure, status, phase, message, detail } = error;
+  const retryAfterMs = readRetryAfterMs(error);
   const maskText = (text: unknown) => (typeof text === 'string' ? mask(text) : '');
   const masked = { message: maskText(message), detail: maskText(detail) };
+  const parts = listInvalidParts(error);
+  const invalid = parts.map(({ field, reason }) => ({ field: mask(field), reason: mask(reason) }));
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
-  if (isClean) return error;
+  if (isClean && isDeepStrictEqual(invalid, parts)) return error;
   // Omits the cause, which has the same text.
   return new ProviderFailure(failure, masked.message, {
     ...(status !== null && { status }),
     phase,
     detail: masked.detail || masked.message,
+    invalid,
+    ...(retryAfterMs !== null && { retryAfterMs }),
   });
+}
+
+const MAX_PARTS = 20;
+const MAX_LENGTH = 200;
+
+/**
+ * The parts of the caller's request that an adapter, which is third-party code, cannot send; empty for a call that
+ * failed for another reason.
+ */
+export function listInvalidParts({ failure, phase, invalid }: ProviderFailure): InvalidPart[] {
+  if (failure !== 'refused' || phase !== 'preparing') return [];
+  // A plugin may have an older copy of the contract, without `invalid`.
+  const parts: unknown = invalid;
+  return (Array.isArray(parts) ? parts.slice(0, MAX_PARTS) : []).flatMap((part: unknown) => {
+    if (!isMapping(part)) return [];
+    const { field, reason } = part;
+    if (typeof field !== 'string' || typeof reason !== 'string') return [];
+    return [{ field: field.slice(0, MAX_LENGTH), reason: reason.slice(0, MAX_LENGTH) }];
+  });
+}
+
+/** When a provider that is starting may be called again, in milliseconds; `null` for any other failure. */
+export function readRetryAfterMs({ failure, phase, retryAfterMs }: ProviderFailure): number | null {
+  const isStarting = failure === 'unavailable' && phase === 'preparing';
+  return isStarting && typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : null;
 }

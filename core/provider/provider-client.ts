@@ -26,7 +26,7 @@ import type { EndpointBase } from './endpoint-base.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import { type CallCounts, type CallTotals, KnownModule } from './known-module.js';
 import type { LoadShedder } from './load-shedding.js';
-import { createMask } from './mask-failure.js';
+import { createMask, listInvalidParts } from './mask-failure.js';
 import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassthroughError, ProviderStatus } from './outcome.js';
@@ -391,6 +391,10 @@ function shareOf({ actor }: ProviderCall['context']): string {
 /** Any other error is that of the host, such as for a call that is not admitted. */
 function isFailureOfProvider(error: unknown): boolean {
   if (error instanceof ProviderStatus) return true;
-  // A disconnected client is not a failure of the module.
-  return isProviderFailure(error) && error.failure !== 'cancelled';
+  // Neither a disconnected client nor an invalid request is a failure of the module.
+  return (
+    isProviderFailure(error) &&
+    error.failure !== 'cancelled' &&
+    listInvalidParts(error).length === 0
+  );
 }

@@ -5,13 +5,13 @@ import { describeFailure } from '../../lib/failure-detail.js';
 import { TOO_DEEP } from '../../lib/json/json-check.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
-import { createMask } from '../../provider/mask-failure.js';
+import { createMask, listInvalidParts, readRetryAfterMs } from '../../provider/mask-failure.js';
 import {
   type CheckedOutcome,
   isPassthroughError,
   type ProviderStatus,
 } from '../../provider/outcome.js';
-import { RejectedCall } from '../../provider/rejected-call.js';
+import { RejectedCall, toRetryAfterSeconds } from '../../provider/rejected-call.js';
 import { ClientClosed } from '../request.js';
 import { SchemaMismatch } from './enforce-schemas.js';
 import { assertSendable } from './exposed-headers.js';
@@ -106,9 +106,29 @@ function createCredentialsError(
   );
 }
 
+/** Creates the error for a provider that is starting, which ends soon. */
+function createStartingError(
+  error: ProviderFailure,
+  retryAfterMs: number,
+  errors: readonly ErrorDetail[],
+  owner: Owner | undefined,
+): ProviderError {
+  return new ProviderError(
+    { failure: 'unavailable', detail: describeFailure(error), owner },
+    'unavailable',
+    'the provider of the module is starting',
+    {
+      errors,
+      nextActions: ['try again after the time in retry-after'],
+      headers: { 'retry-after': String(toRetryAfterSeconds(retryAfterMs)) },
+      cause: error,
+    },
+  );
+}
+
 /**
- * Creates the error for a call without a response: a 502, or ClientClosed; a 403 without
- * credentials for the caller.
+ * Creates the error for a call without a response: a 502, or ClientClosed; a 400 for a request that
+ * the adapter cannot send, a 403 without credentials for the caller, a 503 while the provider starts.
  * @param carried the content of the route; `null` for JSON only
  */
 export function createFailureError(
@@ -120,9 +140,19 @@ export function createFailureError(
   const { failure, status } = error;
   if (failure === 'cancelled') return new ClientClosed();
   if (failure === 'refused' && error.phase === 'preparing') {
-    return createCredentialsError(error, call, owner);
+    const invalid = listInvalidParts(error);
+    if (invalid.length === 0) return createCredentialsError(error, call, owner);
+    const detail = 'the request does not fit what the provider of the module accepts';
+    const nextActions = ['correct what errors names'];
+    return new HostError('validation_failed', detail, {
+      errors: invalid,
+      nextActions,
+      cause: error,
+    });
   }
   const errors = addEvidence(call, failure, status);
+  const retryAfterMs = readRetryAfterMs(error);
+  if (retryAfterMs !== null) return createStartingError(error, retryAfterMs, errors, owner);
   const isRejected = error instanceof RejectedCall;
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);

@@ -25,6 +25,10 @@ const REASONS = {
     reference.holdBodies === undefined ? 'the provider of this transport reads every body' : null,
   credentials: ({ reference }: AdapterHarness) =>
     reference.credentials === undefined ? 'the adapter requests no credentials' : null,
+  invalid: ({ reference }: AdapterHarness) =>
+    reference.invalid === undefined ? 'the adapter can send every call' : null,
+  holdStart: ({ reference }: AdapterHarness) =>
+    reference.holdStart === undefined ? 'the provider of this transport does not start' : null,
   secrets: ({ reference }: AdapterHarness) =>
     Object.keys(reference.secrets ?? {}).length === 0 ? 'the config has no secrets' : null,
 } as const;

@@ -7,6 +7,7 @@ const LIMIT = 1_000;
 const PART = Buffer.alloc(50_000, 'x');
 /** More than the buffers of a connection take. */
 const MAX_PARTS = 2_000;
+const FIELD = /^(?:\/.*|(?:query|path|header)\..+)?$/s;
 
 export const PHASES: readonly AdapterClause[] = [
   {
@@ -24,6 +25,46 @@ export const PHASES: readonly AdapterClause[] = [
       issue?.();
       const seen = await before.read<number>('/seen/preparing');
       assert.equal(seen, 0, 'a call without its credentials must not be sent');
+    },
+  },
+  {
+    id: 'failure.invalid',
+    title: 'names what of a call it cannot send, and sends nothing: refused, phase preparing',
+    skip: needs('invalid'),
+    run: async (harness) => {
+      const opened = await harness.open();
+      const { headers, ...call } = harness.reference.invalid ?? {};
+      const target = '/echo/invalid?marker=invalid';
+      const work = opened.invoke({ ...call, target }, headers === undefined ? {} : { headers });
+      const failure = await harness.failureOf('a call that does not fit', work, 'refused');
+      assert.equal(failure.phase, 'preparing', 'the phase must be preparing');
+      assert.ok(failure.invalid.length > 0, 'invalid must name what does not fit');
+      for (const { field, reason } of failure.invalid) {
+        assert.match(field, FIELD, 'a field must be a JSON Pointer, or begin with its place');
+        assert.ok(reason !== '', 'a reason must say what is expected');
+      }
+      const seen = await opened.read<number>('/seen/invalid');
+      assert.equal(seen, 0, 'a call that does not fit must not be sent');
+    },
+  },
+  {
+    id: 'failure.starting',
+    title: 'says when to try again while its provider starts: unavailable, phase preparing',
+    skip: needs('holdStart'),
+    run: async (harness) => {
+      const start = harness.reference.holdStart?.();
+      const opened = await harness.openUnready();
+      const work = opened.invoke({ target: '/echo/starting' });
+      const failure = await harness.failureOf('a call while it starts', work, 'unavailable');
+      assert.equal(failure.phase, 'preparing', 'the phase must be preparing');
+      assert.ok((failure.retryAfterMs ?? 0) > 0, 'retryAfterMs must say when to try again');
+      start?.();
+      await harness.wait.eventually('a call once it has started', () =>
+        opened.read('/echo/started').then(
+          () => true,
+          () => false,
+        ),
+      );
     },
   },
   {

@@ -1,4 +1,5 @@
-import type { ManifestRoute } from '../../contract/index.js';
+import type { Invocation, ManifestRoute } from '../../contract/index.js';
+import type { RouteCall } from '../fakes/create-invocation.js';
 import type { SkippedStart } from '../skipped.js';
 import type { ReferenceModule } from './reference-module.js';
 import type { ReferenceFault } from './reference-protocol.js';
@@ -25,6 +26,16 @@ export interface RunningReference {
   operation?(route: ManifestRoute): unknown;
   /** The faults that this transport can inject; clauses about others are skipped. Default none. */
   readonly faults?: readonly ReferenceFault[];
+  /**
+   * A call that the adapter cannot send because of what the caller sent, such as a body that does not fit a message.
+   * Default: there is none.
+   */
+  readonly invalid?: Pick<RouteCall, 'method' | 'body'> & Partial<Pick<Invocation, 'headers'>>;
+  /**
+   * Keeps the provider of each later `open` from starting, as during a handshake without which it cannot be called.
+   * Lets it start once the returned function is called. Absent if there is nothing to wait for.
+   */
+  holdStart?(): () => void;
   /** The open connections at the provider's end. Absent for a transport without connections. */
   connections?(): number;
   /**

@@ -44,6 +44,8 @@ const EXCEPTIONS = {
   'answer.secrets': 'no secret of an outcome reaches a client',
   'failure.detail': 'no detail reaches a client',
   'failure.preparing': 'no phase reaches a client',
+  'failure.invalid': 'no phase reaches a client',
+  'failure.starting': 'no phase reaches a client',
   'failure.connecting': 'no phase reaches a client',
   'failure.responding': 'no phase reaches a client',
   'failure.answered': 'no phase reaches a client',

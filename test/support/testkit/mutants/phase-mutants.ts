@@ -1,17 +1,47 @@
 import {
+  type FailureOptions,
   type FailurePhase,
+  type Invocation,
   type Outcome,
+  type Provider,
   ProviderFailure,
 } from '../../../../core/contract/index.js';
+import { type StartReference, startHttpReference } from '../../../../core/testkit/index.js';
 import { startTokenReference } from '../start-token-reference.js';
 import {
   changeFailure,
   changeProvider,
   changeRequest,
   changeResponse,
+  GOOD,
   type Mutant,
   targetOf,
 } from './mutant.js';
+
+const HEADER = 'x-unsendable';
+const UNSENDABLE = { field: `header.${HEADER}`, reason: 'must be absent' };
+
+/** The reference over HTTP, for an adapter that cannot send one header. */
+const startStrictReference: StartReference = async (reference) => ({
+  ...(await startHttpReference(reference)),
+  invalid: { headers: { [HEADER]: '1' } },
+});
+
+let isHeld = false;
+
+/** The reference over HTTP, for an adapter that waits for its provider. */
+const startHeldReference: StartReference = async (reference) => {
+  isHeld = false;
+  return {
+    ...(await startHttpReference(reference)),
+    holdStart: () => {
+      isHeld = true;
+      return () => {
+        isHeld = false;
+      };
+    },
+  };
+};
 
 /** Failures and counts that only their own clauses see. */
 export const PHASE_MUTANTS: readonly Mutant[] = [
@@ -41,6 +71,57 @@ export const PHASE_MUTANTS: readonly Mutant[] = [
           throw failure;
         }),
     })),
+  },
+  {
+    clause: 'failure.invalid',
+    defect: 'sends a call that does not fit',
+    reason: /must fail, but it succeeded/,
+    start: startStrictReference,
+    adapter: GOOD,
+  },
+  {
+    clause: 'failure.invalid',
+    defect: 'does not name what does not fit',
+    reason: /invalid must name what does not fit/,
+    start: startStrictReference,
+    adapter: rejectUnsendable({ phase: 'preparing' }),
+  },
+  {
+    clause: 'failure.invalid',
+    defect: 'takes a call that does not fit for a failure of the connection',
+    reason: /the phase must be preparing/,
+    start: startStrictReference,
+    adapter: rejectUnsendable({ phase: 'connecting', invalid: [UNSENDABLE] }),
+  },
+  {
+    clause: 'failure.invalid',
+    defect: 'sends a call before it finds that it does not fit',
+    reason: /a call that does not fit must not be sent/,
+    start: startStrictReference,
+    adapter: rejectUnsendable({ phase: 'preparing', invalid: [UNSENDABLE] }, (good, invocation) =>
+      good.invoke(invocation),
+    ),
+  },
+  {
+    clause: 'failure.starting',
+    defect: 'does not say when to try again',
+    reason: /retryAfterMs must say when to try again/,
+    start: startHeldReference,
+    adapter: waitForStart({ phase: 'preparing' }),
+  },
+  {
+    clause: 'failure.starting',
+    defect: 'takes a provider that starts for one that is down',
+    reason: /the phase must be preparing/,
+    start: startHeldReference,
+    adapter: waitForStart({ phase: 'connecting', retryAfterMs: 10 }),
+  },
+  {
+    clause: 'failure.starting',
+    defect: 'never notices that its provider has started',
+    reason: /a call once it has started did not happen/,
+    start: startHeldReference,
+    adapter: waitForStart({ phase: 'preparing', retryAfterMs: 10 }, () => true),
   },
   {
     clause: 'answer.secrets',
@@ -122,4 +203,26 @@ function changePhase(from: FailurePhase, phase: FailurePhase) {
     ({ failure, message, phase: own, cause }) =>
       new ProviderFailure(failure, message, { cause, phase: own === from ? phase : own }),
   );
+}
+
+function rejectUnsendable(
+  options: FailureOptions,
+  before: (good: Provider, invocation: Invocation) => Promise<unknown> = async () => {},
+) {
+  return changeProvider((good) => ({
+    invoke: async (invocation) => {
+      if (invocation.headers[HEADER] === undefined) return good.invoke(invocation);
+      await before(good, invocation);
+      throw new ProviderFailure('refused', 'the request does not fit', options);
+    },
+  }));
+}
+
+function waitForStart(options: FailureOptions, isStarting = () => isHeld) {
+  return changeProvider((good) => ({
+    invoke: async (invocation) => {
+      if (!isStarting()) return good.invoke(invocation);
+      throw new ProviderFailure('unavailable', 'the provider is starting', options);
+    },
+  }));
 }
