@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { FileError, readSmallFile } from '../document/read-file.js';
@@ -111,6 +111,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     this.#fingerprint = first.fingerprint;
     this.#watcher = new Watcher({
       check: (isPoll) => this.#check(isPoll),
+      names: new Set(files.map((file) => basename(file))),
       onError: (error) => log.error({ err: error, file: files[0] }, 'file watch failed'),
       pollMs: pollMs ?? FILE_POLL_MS,
     });
@@ -131,8 +132,7 @@ class Reloaded<T> implements ReloadedFile<T> {
 
   async #check(isPoll: boolean): Promise<number | null> {
     const fingerprint = await takeFingerprint(this.#files);
-    // Most events of the folder concern other files, such as a log. A poll reads the content in any
-    // case.
+    // Other files of the folder cause events too. A poll reads the content in any case.
     const isEvent = !isPoll && this.#settling === null;
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
     const startedAt = performance.now();

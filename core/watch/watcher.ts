@@ -22,6 +22,11 @@ interface WatcherOptions {
    * @returns the milliseconds until the next check; `null` to wait for an event or the next poll
    */
   readonly check: (isPoll: boolean, endSearch: () => void) => Promise<number | null>;
+  /**
+   * The names of the only files that count: writes to others in their folders, such as a log, cause
+   * no check. Default: all files count.
+   */
+  readonly names?: ReadonlySet<string> | undefined;
   /** Called with errors of `check`. Watching continues. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between polls, default 2000. */
@@ -157,7 +162,9 @@ export class Watcher {
     this.#unwatch(folder);
     if (identity === null || this.#isClosed) return false;
     try {
-      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      const { names } = this.#options;
+      const watcher = watch(folder, { persistent: false }, (event, name) => {
+        if (event === 'change' && name !== null && names?.has(name) === false) return;
         // The event of a removed folder has its own name. A new one may have the same inode.
         const isItself = name === basename(folder);
         if (isItself) this.#unwatch(folder);

@@ -16,13 +16,14 @@ describe('watcher', () => {
   let checks: boolean[];
   let errors: unknown[];
   let onCheck: (endSearch: () => void) => number | null | Promise<number | null>;
-  const start = async (pollMs?: number) => {
+  const start = async (pollMs?: number, names?: ReadonlySet<string>) => {
     watcher = new Watcher({
       check: async (isPoll, endSearch) => {
         checks.push(isPoll);
         return onCheck(endSearch);
       },
       onError: (error) => errors.push(error),
+      names,
       pollMs,
     });
     watcher.follow([folder]);
@@ -55,6 +56,29 @@ describe('watcher', () => {
     writeFileSync(join(folder, 'b.yaml'), 'one');
     await waitUntil('a check of the file', () => checks.length > 1, 5000);
     expect(checks[1]).to.equal(false);
+  });
+
+  it('checks after no write to a file that does not count', async () => {
+    await start(NO_POLL_MS, new Set(['b.yaml']));
+    let others = 0;
+    const other = new Watcher({
+      check: async () => {
+        others += 1;
+        return null;
+      },
+      onError: (error) => errors.push(error),
+      pollMs: NO_POLL_MS,
+    });
+    other.follow([folder]);
+    other.start();
+    await waitUntil('the first check of the other', () => others > 0, 5000);
+    writeFileSync(join(folder, 'a.yaml'), 'two');
+    await waitUntil('a check of the other', () => others > 1, 5000);
+    await other.close();
+    expect(checks).to.deep.equal([true]);
+    writeFileSync(join(folder, 'b.yaml'), 'one');
+    await waitForCheck('a check of the file');
+    expect(errors).to.deep.equal([]);
   });
 
   it('polls again once a new folder is watched', async () => {
