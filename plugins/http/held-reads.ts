@@ -2,6 +2,9 @@ import type { Socket } from 'node:net';
 import { findReadMemory, type ReadMemory } from './read-memory.js';
 
 const CONTINUE = 'HTTP/1.1 100';
+/** Where a status begins, and the first digit of an interim one. */
+const STATUS_AT = CONTINUE.indexOf('1', 'HTTP/1.1'.length);
+const INTERIM = 0x31;
 /** An interim response without a meaning for the request (RFC 2518, 10.1). */
 const PROCESSING = 'HTTP/1.1 102';
 
@@ -56,6 +59,7 @@ export class HeldReads {
   /** undici skips every interim response but a 100, for which it closes the connection. */
   #begin(chunk: Buffer): void {
     this.#isAtStart = false;
+    if (chunk[STATUS_AT] !== INTERIM) return;
     if (chunk.toString('latin1', 0, CONTINUE.length) !== CONTINUE) return;
     chunk.write(PROCESSING, 'latin1');
   }

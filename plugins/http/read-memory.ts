@@ -68,8 +68,8 @@ export class ReadMemory {
   }
 
   /** Called before bytes of the connection are parsed. */
-  beginParsing({ buffer }: Uint8Array): void {
-    this.#parsing = this.#lent?.get(buffer) ?? null;
+  beginParsing(bytes: Uint8Array): void {
+    this.#parsing = this.#find(bytes);
   }
 
   /** Called when these bytes are parsed. */
@@ -82,17 +82,17 @@ export class ReadMemory {
   }
 
   /** Records a part of the body among the parsed bytes, and whether it may come back. */
-  lend({ buffer }: Uint8Array, mayReturn: boolean): void {
-    const lent = this.#lent?.get(buffer);
-    if (lent === undefined) return;
+  lend(part: Uint8Array, mayReturn: boolean): void {
+    const lent = this.#find(part);
+    if (lent === null) return;
     if (mayReturn && lent === this.#parsing) lent.parts += 1;
     else lent.isKept = true;
   }
 
   /** Takes a part back whose bytes nobody reads any more. */
-  giveBack({ buffer }: Uint8Array): void {
-    const lent = this.#lent?.get(buffer);
-    if (lent === undefined) return;
+  giveBack(part: Uint8Array): void {
+    const lent = this.#find(part);
+    if (lent === null) return;
     lent.parts -= 1;
     this.#settle(lent);
   }
@@ -103,6 +103,11 @@ export class ReadMemory {
     if (this.#spare.length > 0) this.#spare = [];
     this.#lent = null;
     this.#parsing = null;
+  }
+
+  /** Most calls lend no buffer, and to read `buffer` takes time. */
+  #find(bytes: Uint8Array): LentBuffer | null {
+    return this.#lent === null ? null : (this.#lent.get(bytes.buffer) ?? null);
   }
 
   #settle(lent: LentBuffer): void {

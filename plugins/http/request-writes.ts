@@ -22,9 +22,26 @@ export class RequestWrites {
   /** Follows a new connection, to which nothing is written yet. */
   attach(socket: Socket): void {
     const { _write: write, _writev: writeAll } = socket;
-    const begin = (end: WriteEnd) => this.#begin(socket, end);
-    socket._write = (chunk, encoding, end) => write.call(socket, chunk, encoding, begin(end));
-    socket._writev = (chunks, end) => writeAll?.call(socket, chunks, begin(end));
+    // A stream has one write at a time.
+    let complete: WriteEnd;
+    const end: WriteEnd = (error) => {
+      if (error != null && CLOSED.has(Reflect.get(error, 'code'))) return;
+      // Node completes the writes of a destroyed connection without an error.
+      if (error == null && !socket.destroyed) this.#isPending = false;
+      complete(error);
+    };
+    const begin = (completeWrite: WriteEnd) => {
+      this.#isPending = true;
+      complete = completeWrite;
+    };
+    socket._write = (chunk, encoding, completeWrite) => {
+      begin(completeWrite);
+      write.call(socket, chunk, encoding, end);
+    };
+    socket._writev = (chunks, completeWrite) => {
+      begin(completeWrite);
+      writeAll?.call(socket, chunks, end);
+    };
     this.#socket = socket;
     this.#isPending = false;
   }
@@ -32,15 +49,5 @@ export class RequestWrites {
   /** Closes a connection that a later request cannot use. */
   close(): void {
     this.#socket?.destroy();
-  }
-
-  #begin(socket: Socket, end: WriteEnd): WriteEnd {
-    this.#isPending = true;
-    return (error) => {
-      if (error != null && CLOSED.has(Reflect.get(error, 'code'))) return;
-      // Node completes the writes of a destroyed connection without an error.
-      if (error == null && !socket.destroyed) this.#isPending = false;
-      end(error);
-    };
   }
 }
