@@ -52,6 +52,13 @@ export function findOwnFile(name: string): FileDescriptorProto | undefined {
   return OWN_FILES.find((file) => file.name === name);
 }
 
+/** Finds the file of protobuf itself that has a type, by its full name. */
+export function findFileOfOwnType(name: string): FileDescriptorProto | undefined {
+  return OWN_FILES.find((file) =>
+    [...file.messageType, ...file.enumType].some((type) => name === `${file.package}.${type.name}`),
+  );
+}
+
 /** What is described, and what cannot be used of it. */
 export interface Schema {
   readonly registry: FileRegistry;

@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 
 /** Fields of FileDescriptorProto and ServiceDescriptorProto, of which paths of comments consist. */
-const SERVICES = 6;
-const METHODS = 2;
+export const SERVICES = 6;
+export const METHODS = 2;
 
 /** The comment before a method: its first paragraph, and the rest. Reflection usually has none. */
 export function readComment(method: DescMethod): { summary: string; description: string } {

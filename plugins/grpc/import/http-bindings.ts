@@ -3,7 +3,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { knownMessage } from '../known-types.js';
 
 /** `google.api.http`, an extension of the options of methods. */
-const HTTP_EXTENSION = 72_295_728;
+export const HTTP_EXTENSION = 72_295_728;
 const VERBS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 const MAX_BINDINGS = 100;
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { DescService } from '@bufbuild/protobuf';
+import { delimiter } from 'node:path';
+import { create, type DescMethod, type DescService, toBinary } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { ImportContext, ImportedModule, LeftOut } from '../../../core/contract/index.js';
 import { createSender } from '../../http/credentials.js';
 import type { GrpcConfig } from '../config.js';
@@ -12,7 +14,8 @@ import { createRoutes } from './method-routes.js';
 /** Services of gRPC itself. */
 const OWN_SERVICE = /^grpc\./;
 const ENDPOINT = /^(?:grpcs?:\/\/)?(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$/;
-const PROTOC = 'protoc --include_imports --include_source_info --descriptor_set_out=set.binpb';
+/** The set that is made of `.proto` files, beside the manifest. */
+const SET_FILE = 'descriptors.binpb';
 
 /** What was read, and the provider that the descriptor names. */
 interface Source {
@@ -20,18 +23,17 @@ interface Source {
   /** The services to import; `null` for all. */
   readonly services: readonly string[] | null;
   readonly config: GrpcConfig;
+  /** Files beside the manifest. */
+  readonly files?: Readonly<Record<string, Uint8Array>>;
 }
 
 /** Reads the source, and makes a route of each method that can be carried. */
 export async function importServices(
-  [source = '', ...more]: readonly string[],
+  sources: readonly string[],
   options: ImportOptions,
   context: ImportContext,
 ): Promise<ImportedModule> {
-  if (source === '' || more.length > 0) context.reject('the source must be one address or file');
-  const { schema, services, config } = existsSync(source)
-    ? await readFileSource(source, options, context)
-    : await readServer(source, options, context);
+  const { schema, services, config, files = {} } = await readSource(sources, options, context);
   const leftOut: LeftOut[] = [...(schema.missing ?? new Map<string, string>())].map(
     ([place, reason]) => ({ place, reason }),
   );
@@ -39,15 +41,63 @@ export async function importServices(
   const found = [...schema.registry]
     .filter((each): each is DescService => each.kind === 'service')
     .filter(({ typeName }) => services?.includes(typeName) ?? !OWN_SERVICE.test(typeName));
-  const routes = createRoutes(found, schemas, leftOut);
+  const routes = createRoutes(found, { schemas, leftOut, ...nameCapabilities(options, context) });
   if (routes.length === 0 && leftOut.length === 0) throw new Error('the source has no services');
   return {
     provider: { kind: 'grpc', config },
     replaces: ['endpoints', 'descriptors'],
     routes,
     schemas: schemas.all,
+    files,
     leftOut,
   };
+}
+
+async function readSource(
+  sources: readonly string[],
+  options: ImportOptions,
+  context: ImportContext,
+): Promise<Source> {
+  const [source = '', ...more] = sources;
+  const isProto = sources.length > 0 && sources.every((each) => each.endsWith('.proto'));
+  if (isProto) return readProtoSource(sources, options, context);
+  if (source === '' || more.length > 0) {
+    context.reject('the source must be one address, one descriptor set, or .proto files');
+  }
+  return existsSync(source)
+    ? readFileSource(source, options, context)
+    : readServer(source, options, context);
+}
+
+function createFileConfig(file: string, options: ImportOptions, context: ImportContext) {
+  if (context.endpoint === null) context.reject('a file needs --endpoint grpc://host:port');
+  return {
+    endpoints: [toUrl(context.endpoint, context)],
+    descriptors: { file },
+    ...readSecurity(options, context),
+  };
+}
+
+/** The set of the files is written beside the manifest. */
+async function readProtoSource(
+  sources: readonly string[],
+  options: ImportOptions,
+  context: ImportContext,
+): Promise<Source> {
+  const config = createFileConfig(`${context.folder}/${SET_FILE}`, options, context);
+  const unknown = sources.find((path) => !existsSync(path));
+  if (unknown !== undefined) context.reject(`file '${unknown}' does not exist`);
+  // The parser is needed for this alone.
+  const { readProtoFiles } = await import('./proto-files.js');
+  const folders = options['proto-path']?.split(delimiter) ?? [];
+  const file = readProtoFiles(sources, folders);
+  const bytes = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+  const schema = readDescriptorSet(bytes);
+  const own = file.slice(0, sources.length);
+  const services = own.flatMap(({ package: scope, service }) =>
+    service.map(({ name }) => (scope === '' ? name : `${scope}.${name}`)),
+  );
+  return { schema, services, config, files: { [SET_FILE]: bytes } };
 }
 
 async function readFileSource(
@@ -55,15 +105,7 @@ async function readFileSource(
   options: ImportOptions,
   context: ImportContext,
 ): Promise<Source> {
-  if (file.endsWith('.proto')) {
-    context.reject(`the source must be a descriptor set: ${PROTOC} ${file}`);
-  }
-  if (context.endpoint === null) context.reject('a file needs --endpoint grpc://host:port');
-  const config = {
-    endpoints: [toUrl(context.endpoint, context)],
-    descriptors: { file: context.pathInDescriptor(file) },
-    ...readSecurity(options, context),
-  };
+  const config = createFileConfig(context.pathInDescriptor(file), options, context);
   const resolved = await context.resolve<GrpcConfig>('grpc', config);
   const bytes = resolved.file(config.descriptors.file);
   return { schema: readDescriptorSet(bytes), services: null, config };
@@ -98,6 +140,19 @@ export interface ImportOptions {
   readonly ca?: string | undefined;
   /** `bearer=env:NAME`. */
   readonly auth?: string | undefined;
+  /** Folders of imports, as in `PATH`. */
+  readonly 'proto-path'?: string | undefined;
+  readonly capabilities?: 'each' | 'readwrite' | undefined;
+}
+
+/** With `each`, a capability is named after its method: `library.library.get-book`. */
+function nameCapabilities({ capabilities }: ImportOptions, { module }: ImportContext) {
+  if (capabilities !== 'each') return {};
+  const toWord = (name: string) => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase();
+  return {
+    nameCapability: ({ name, parent }: DescMethod) =>
+      `${module}.${toWord(parent.name)}.${toWord(name)}`,
+  };
 }
 
 const BEARER = /^bearer=((?:env|file):.+)$/;

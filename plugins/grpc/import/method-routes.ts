@@ -14,11 +14,17 @@ const NO_SIDE_EFFECTS = 1;
 const IDEMPOTENT = 2;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
+interface RouteOptions {
+  readonly schemas: MessageSchemas;
+  readonly leftOut: LeftOut[];
+  /** Default: the host names it after the service. */
+  readonly nameCapability?: (method: DescMethod) => string;
+}
+
 /** Makes routes of all methods; what cannot be carried is added to `leftOut`. */
 export function createRoutes(
   services: readonly DescService[],
-  schemas: MessageSchemas,
-  leftOut: LeftOut[],
+  { schemas, leftOut, nameCapability }: RouteOptions,
 ): ManifestRoute[] {
   const ids = new Set<string>();
   return services.flatMap((service) =>
@@ -35,7 +41,9 @@ export function createRoutes(
         const route = createRoute({ service, method, place, binding, schemas, leftOut });
         if (route === null) return [];
         const operation_id = nameOperation(service, method, ids);
-        return [{ ...route, operation: { operation_id, ...route.operation } } as ManifestRoute];
+        const capability = nameCapability?.(method);
+        const named = { ...route, ...(capability !== undefined && { capability }) };
+        return [{ ...named, operation: { operation_id, ...route.operation } } as ManifestRoute];
       });
     }),
   );

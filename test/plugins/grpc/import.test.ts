@@ -129,7 +129,12 @@ describe('modgate import grpc', () => {
     Record<string, readonly [words: string[], code: number, message: string]>
   > = {
     'a file without an endpoint': [[SET], 2, '--endpoint'],
-    'a .proto file': [[SET.replace('.binpb', '.proto')], 2, 'protoc --include_imports'],
+    'a .proto file that does not exist': [
+      ['none.proto', '--endpoint', 'grpc://a:1'],
+      2,
+      "file 'none.proto' does not exist",
+    ],
+    'capabilities of another kind': [[SET, '--capabilities', 'all'], 2, 'each'],
     'a word that is no address': [['nothing'], 2, 'must be a file, host:port'],
     'a server that is down': [['127.0.0.1:1'], 1, 'ECONNREFUSED'],
   };

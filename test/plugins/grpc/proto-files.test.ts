@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { create, fromJson, toBinary } from '@bufbuild/protobuf';
+import { FeatureSet_FieldPresence as Presence } from '@bufbuild/protobuf/wkt';
+import { expect } from 'chai';
+import { readDescriptorSet } from '../../../plugins/grpc/schema.js';
+import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { LIBRARY_SET } from './library-server.js';
+
+const SET = fileURLToPath(LIBRARY_SET);
+const LIBRARY = readFileSync(SET.replace('.binpb', '.proto'), 'utf8');
+const HTTP_BODY = `syntax = "proto3";
+package google.api;
+import "google/protobuf/any.proto";
+message HttpBody {
+  string content_type = 1;
+  bytes data = 2;
+  repeated google.protobuf.Any extensions = 3;
+}`;
+/** Each form of presence, packing and enum. */
+const OLD = `syntax = "proto2";
+package old;
+import public "shared/kind.proto";
+message Request {
+  required int32 a = 1;
+  optional string b = 2 [default = "x"];
+  repeated int32 expanded = 3;
+  repeated int32 packed = 4 [packed = true];
+  optional group Inner = 5 { optional int32 c = 1; }
+  map<int32, shared.Kind> by_kind = 6;
+  enum Own { FIRST = 1; }
+  optional Own own = 7;
+  extensions 100 to 200;
+}
+extend Request { optional int32 extra = 100; }
+service Old { rpc Call(Request) returns (.old.Request); }`;
+const KIND = `edition = "2023";
+package shared;
+enum Kind { NONE = 0; SOME = 1; }
+message Value {
+  int32 implicit = 1 [features.field_presence = IMPLICIT];
+  int32 explicit = 2;
+}`;
+
+describe('modgate import grpc of .proto files', () => {
+  let place: Workplace;
+
+  beforeEach(() => {
+    place = createWorkplace();
+    place.write('protos/library.proto', LIBRARY);
+    place.write('protos/google/api/httpbody.proto', HTTP_BODY);
+  });
+
+  afterEach(() => place.remove());
+
+  const read = (name: string) => readFileSync(join(place.folder, 'modules.d', name));
+
+  const importFiles = (sources: readonly string[], ...others: string[]) =>
+    place.run([
+      ...['import', 'grpc', ...sources, '--module', 'library'],
+      ...['--endpoint', 'grpc://127.0.0.1:50051', ...others],
+    ]);
+
+  const importLibrary = (...others: string[]) => importFiles(['protos/library.proto'], ...others);
+
+  it('makes the manifest that protoc and its set make', async () => {
+    const { code, stderr } = await importLibrary();
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    await importFiles([SET], '--out', 'other');
+    const other = readFileSync(join(place.folder, 'other/library/manifest.json'), 'utf8');
+    expect(read('library/manifest.json').toString()).to.equal(other);
+    expect(read('library.yaml').toString()).to.include('./library/descriptors.binpb');
+    const checked = await place.run(['check', '--json']);
+    expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
+  });
+
+  it('writes a set whose messages have the bytes of that of protoc', async () => {
+    await importLibrary();
+    const json = {
+      aSint64: '-1',
+      someBytes: 'AAEC',
+      genre: 'POETRY',
+      longs: ['1', '2'],
+      children: [{ aBool: true }],
+      byName: { a: '1' },
+      byNumber: { '7': { aFixed64: '5' } },
+      number: '5',
+      maybe: 0,
+      at: '2026-01-31T12:00:00.500Z',
+      wrappedLong: '7',
+      otherName: 'x',
+    };
+    const [own, theirs] = [read('library/descriptors.binpb'), readFileSync(SET)].map((bytes) => {
+      const message = readDescriptorSet(bytes).registry.getMessage('library.v1.Everything');
+      if (message === undefined) throw new Error('the message is not described');
+      return toBinary(message, fromJson(message, json));
+    });
+    expect(own).to.deep.equal(theirs);
+  });
+
+  it('reports what changed, and writes it only with --write', async () => {
+    await importLibrary();
+    expect((await importLibrary('--check')).code).to.equal(0);
+    const before = read('library/descriptors.binpb');
+    const less = LIBRARY.replace(
+      '  rpc Pages(GetBookRequest) returns (stream google.api.HttpBody);',
+      '',
+    );
+    place.write('protos/library.proto', less.replace('page_token = 3', 'page_token = 33'));
+    const { code, stdout } = await importLibrary('--check');
+    expect(code, stdout).to.equal(1);
+    expect(stdout).to.include('/library.v1.Library/Pages').and.include('descriptors.binpb');
+    expect(read('library/descriptors.binpb').equals(before)).to.equal(true);
+    await importLibrary('--write');
+    expect(read('library/descriptors.binpb').equals(before)).to.equal(false);
+    expect((await importLibrary('--check')).code).to.equal(0);
+  });
+
+  it('reads proto2 and editions, with imports in other folders', async () => {
+    place.write('old/old.proto', OLD);
+    place.write('vendor/shared/kind.proto', KIND);
+    place.write(
+      'old/more.proto',
+      'syntax = "proto3"; import "old/old.proto";\nmessage M { old.Request r = 1; }',
+    );
+    const sources = ['old/old.proto', 'old/more.proto'];
+    const { code, stderr } = await importFiles(sources, '--proto-path', 'vendor:.');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { registry } = readDescriptorSet(read('library/descriptors.binpb'));
+    const request = registry.getMessage('old.Request');
+    const value = registry.getMessage('shared.Value');
+    if (request === undefined || value === undefined) throw new Error('a message is missing');
+    const json = { a: 0, expanded: [1, 2], packed: [1, 2], inner: { c: 1 }, byKind: { 1: 'SOME' } };
+    expect(Buffer.from(toBinary(request, fromJson(request, json))).toString('hex')).to.equal(
+      '080018011802220201022b08012c320408011001',
+    );
+    const presences = [...request.fields.slice(0, 2), ...value.fields].map(
+      (field) => field.presence,
+    );
+    expect(presences).to.deep.equal([
+      Presence.LEGACY_REQUIRED,
+      Presence.EXPLICIT,
+      Presence.IMPLICIT,
+      Presence.EXPLICIT,
+    ]);
+    expect(registry.getEnum('old.Request.Own')?.open).to.equal(false);
+    expect(registry.getEnum('shared.Kind')?.open).to.equal(true);
+    expect(toBinary(value, create(value))).to.have.length(0);
+  });
+
+  it('names a capability after each method with --capabilities each', async () => {
+    await importLibrary('--capabilities', 'each');
+    const { http_routes } = JSON.parse(read('library/manifest.json').toString());
+    const names = (http_routes as { capability: string }[]).map(({ capability }) => capability);
+    expect(names.slice(0, 3)).to.deep.equal([
+      'library.library.get-book',
+      'library.library.create-book',
+      'library.library.update-book',
+    ]);
+  });
+
+  const BROKEN: Readonly<Record<string, readonly [text: string, message: string]>> = {
+    'an import that is not found': [
+      'syntax = "proto3"; import "a/b.proto";\nmessage M { a.B b = 1; }',
+      '(not found: a/b.proto; use --proto-path)',
+    ],
+    'a line that is not one of the language': [
+      'syntax = "proto3";\nmessage M {\n  string = 1;\n}',
+      'protos/broken.proto, line 3',
+    ],
+  };
+  for (const [title, [text, message]] of Object.entries(BROKEN)) {
+    it(`rejects ${title}`, async () => {
+      place.write('protos/broken.proto', text);
+      const { code, stderr } = await importFiles(['protos/broken.proto']);
+      expect(code).to.equal(1);
+      expect(stderr).to.include(message);
+    });
+  }
+});
