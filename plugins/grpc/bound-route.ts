@@ -12,6 +12,7 @@ import {
 } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { HttpRouteOperation, ManifestRoute } from '../../core/contract/index.js';
+import { createInvalidRequest } from '../shared/failures.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
 import { type ExactValue, findExcess, parseExactly } from './exact-values.js';
 import { findInvalid } from './find-invalid.js';
@@ -26,18 +27,6 @@ import {
 import { findMethod } from './schema.js';
 
 export const HTTP_BODY = 'google.api.HttpBody';
-
-/** A value of a request that does not fit the message. */
-export class InvalidRequest extends Error {
-  override readonly name = 'InvalidRequest';
-  /** A JSON Pointer into the body, `query.<name>`, `path.<name>` or `header.<name>`. */
-  readonly field: string;
-
-  constructor(field: string, reason: string) {
-    super(reason);
-    this.field = field;
-  }
-}
 
 type Members = Record<string, unknown>;
 
@@ -89,7 +78,7 @@ export class BoundRoute {
     return (this.responseField?.message ?? this.method.output).typeName === HTTP_BODY;
   }
 
-  /** @throws InvalidRequest with the place of the value that does not fit. */
+  /** @throws ProviderFailure with the place of the value that does not fit. */
   encode(operation: HttpRouteOperation, contentType: string, body: Uint8Array | null): Uint8Array {
     const { input } = this.method;
     const bytesOwner = this.#hasBody ? (this.#bodyField?.message ?? input) : null;
@@ -102,8 +91,7 @@ export class BoundRoute {
     try {
       return toBinary(input, message);
     } catch (cause) {
-      const invalid = new InvalidRequest('', `must be JSON of ${input.typeName}`);
-      throw Object.assign(invalid, { cause });
+      throw createInvalidRequest('', `must be JSON of ${input.typeName}`, cause);
     }
   }
 
@@ -111,7 +99,7 @@ export class BoundRoute {
     if (!this.#hasBody || body === null || body.length === 0) return {};
     const { value, mark } = readJson(body);
     const excess = findExcess(value);
-    if (excess !== null) throw new InvalidRequest('', excess);
+    if (excess !== null) throw createInvalidRequest('', excess);
     const field = this.#bodyField;
     if (field !== null) {
       const restored =
@@ -120,7 +108,7 @@ export class BoundRoute {
     }
     const { input } = this.method;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new InvalidRequest('', 'must be an object');
+      throw createInvalidRequest('', 'must be an object');
     }
     if (mark !== null) {
       restoreMembers(value as Members, input, { mark, registry: this.#registry });
@@ -147,10 +135,10 @@ export class BoundRoute {
     const place = `query.${name}`;
     const isOfPath = this.#pathFields.some((bound) => isSame(bound.fields, fields));
     const isOfBody = this.#hasBody && (this.#bodyField ?? fields[0]) === fields[0];
-    if (isOfBody && !isOfPath) throw new InvalidRequest(place, 'must be a member of the body');
+    if (isOfBody && !isOfPath) throw createInvalidRequest(place, 'must be a member of the body');
     const last = fields.at(-1) as DescField;
     if (last.fieldKind !== 'list' && texts.length > 1) {
-      throw new InvalidRequest(place, 'must be given once');
+      throw createInvalidRequest(place, 'must be given once');
     }
     const values = texts.map((text) => toJsonValue(last, text));
     this.#set(root, fields, last.fieldKind === 'list' ? values : values[0], place);
@@ -166,12 +154,12 @@ export class BoundRoute {
     }
   }
 
-  /** @throws InvalidRequest for another value in the same place, and for one that does not fit. */
+  /** @throws ProviderFailure for another value in the same place, and for one that does not fit. */
   #set(root: Members, fields: readonly DescField[], value: unknown, place: string): void {
     const last = fields.at(-1) as DescField;
     const parsed = tryRead(last, value, this.#registry);
     if (parsed === null || !isSettable(last)) {
-      throw new InvalidRequest(place, `must be ${describeItem(last)}`);
+      throw createInvalidRequest(place, `must be ${describeItem(last)}`);
     }
     let holder = root;
     for (const field of fields.slice(0, -1)) {
@@ -186,7 +174,7 @@ export class BoundRoute {
     if (before !== undefined && before !== null) {
       const other = tryRead(last, before, this.#registry);
       if (other === null || !equals(last.parent, other, parsed)) {
-        throw new InvalidRequest(place, 'must have the same value wherever it is given');
+        throw createInvalidRequest(place, 'must have the same value wherever it is given');
       }
     }
     holder[name] = value;
@@ -203,7 +191,7 @@ export class BoundRoute {
       const steps = this.#bodyField === null ? path : path.slice(1);
       const pointer = steps.map((step) => `/${escapeStep(String(step))}`).join('');
       const reason = invalid?.reason ?? `must be JSON of ${input.typeName}`;
-      throw Object.assign(new InvalidRequest(pointer, reason), { cause: error });
+      throw createInvalidRequest(pointer, reason, error);
     }
   }
 
@@ -226,7 +214,7 @@ function readJson(body: Uint8Array): ExactValue {
   try {
     return parseExactly(Buffer.from(body).toString());
   } catch {
-    throw new InvalidRequest('', 'must be JSON');
+    throw createInvalidRequest('', 'must be JSON');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http2';
-import { InvalidRequest } from './bound-route.js';
+import { createInvalidRequest } from '../shared/failures.js';
 
 /** Headers of HTTP that gRPC expresses otherwise. */
 const LEFT_OUT =
@@ -16,14 +16,14 @@ const MAX_DIGITS = 8;
 
 /**
  * The metadata of a call: the headers for the provider, and the time that is left.
- * @throws InvalidRequest for a header that metadata cannot contain.
+ * @throws ProviderFailure for a header that metadata cannot contain.
  */
 export function readMetadata(headers: Readonly<Record<string, string>>): Record<string, string> {
   const metadata: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (LEFT_OUT.test(name)) continue;
     if (!VALUE.test(value)) {
-      throw new InvalidRequest(`header.${name}`, 'must be printable ASCII');
+      throw createInvalidRequest(`header.${name}`, 'must be printable ASCII');
     }
     metadata[name] = value;
   }

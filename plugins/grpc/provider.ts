@@ -28,7 +28,8 @@ import type { SendRequest } from '../http/send-request.js';
 import { createTlsOptions } from '../http/tls-options.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { withDeadline } from '../shared/deadline.js';
-import { BoundRoute, InvalidRequest } from './bound-route.js';
+import { createInvalidRequest } from '../shared/failures.js';
+import { BoundRoute } from './bound-route.js';
 import { type GrpcConfig, type GrpcOperation, isTls, readEndpoint } from './config.js';
 import type { GrpcAddress } from './connections.js';
 import { findTooMany } from './count-values.js';
@@ -105,12 +106,7 @@ export async function openGrpcProvider(
       const client = find(endpoint);
       const schema = fixed ?? (await source.wait(invocation.cancellation ?? invocation.signal));
       const route = routes.find(operation, schema);
-      try {
-        return await callRoute(client, route, { invocation, operation }, schema.registry);
-      } catch (error) {
-        if (error instanceof InvalidRequest) return toInvalidOutcome(error);
-        throw error;
-      }
+      return callRoute(client, route, { invocation, operation }, schema.registry);
     },
   };
 }
@@ -206,13 +202,6 @@ function bindRoute(schema: KnownSchema, route: ProviderRoute): BoundRoute | Erro
   }
 }
 
-/** The response to a request whose values do not fit the message. */
-function toInvalidOutcome({ field, message }: InvalidRequest): Outcome {
-  const body = { message: 'the request does not fit the message', errors: [{ field, message }] };
-  const headers = { 'content-type': 'application/json' };
-  return { status: 400, headers, body: Buffer.from(JSON.stringify(body)) };
-}
-
 interface RouteCall {
   readonly invocation: Invocation;
   readonly operation: HttpRouteOperation;
@@ -267,7 +256,7 @@ function withoutBody(outcome: Outcome): Outcome {
   };
 }
 
-/** @throws InvalidRequest for more than a message may have. */
+/** @throws ProviderFailure for more than a message may have. */
 async function readAll(body: BodyStream, invocation: Invocation): Promise<Uint8Array> {
   const pieces = new BodyPieces();
   for await (const part of body) {
@@ -275,7 +264,7 @@ async function readAll(body: BodyStream, invocation: Invocation): Promise<Uint8A
     invocation.hold?.(part.length);
     pieces.add(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
     if (pieces.length > MAX_REQUEST_BYTES) {
-      throw new InvalidRequest('', `must have at most ${MAX_REQUEST_BYTES} bytes`);
+      throw createInvalidRequest('', `must have at most ${MAX_REQUEST_BYTES} bytes`);
     }
   }
   return pieces.join();

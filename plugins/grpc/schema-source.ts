@@ -7,8 +7,9 @@ import {
 } from '../../core/contract/index.js';
 import { steadyBackoffMs } from '../shared/backoff.js';
 import { withDeadline } from '../shared/deadline.js';
-import { createAbortFailure } from '../shared/failures.js';
+import { createAbortFailure, createStarting } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
+import { Gate, START_WAIT_MS } from '../shared/gate.js';
 import type { Reflected } from './reflection.js';
 import type { Schema } from './schema.js';
 
@@ -35,7 +36,8 @@ export class ReflectedSource {
   readonly #options: SourceOptions;
   #services: readonly string[] = [];
   #schema: KnownSchema | null = null;
-  #reading: Promise<void> | null = null;
+  /** Opens when the attempt ends; `null` between attempts. */
+  #reading: Gate | null = null;
   #failure: unknown = null;
   #timer: NodeJS.Timeout | null = null;
   #failures = 0;
@@ -69,29 +71,32 @@ export class ReflectedSource {
 
   /** @throws ProviderFailure in phase `preparing` while the server does not answer. */
   async wait(signal: Cancellation): Promise<KnownSchema> {
+    if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     const isDue = performance.now() - this.#endedAt >= CALL_INTERVAL_MS;
     if (this.#schema === null && this.#reading === null && isDue) this.#start();
-    if (this.#schema === null && this.#reading !== null) await abortable(this.#reading, signal);
+    if (this.#schema === null) await this.#reading?.wait(signal, START_WAIT_MS);
     if (this.#schema !== null) return this.#schema;
-    throw new ProviderFailure('unavailable', 'the services are not known', {
-      cause: this.#failure,
-      // The circuit breaker is for calls that were tried.
-      phase: 'preparing',
-      detail: `reflection: ${this.problem ?? 'not read yet'}`,
-    });
+    const cause = this.#failure;
+    const detail = `reflection: ${this.problem ?? 'not read yet'}`;
+    const isDown = isProviderFailure(cause) && cause.failure !== 'protocol';
+    if (cause === null || isDown) throw createStarting(detail, cause);
+    const message = 'the services cannot be read';
+    throw new ProviderFailure('protocol', message, { cause, phase: 'preparing', detail });
   }
 
   #start(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const services = this.#services;
+    const reading = new Gate();
+    this.#reading = reading;
     // Never rejects.
-    const reading = this.#read(services).finally(() => {
+    void this.#read(services).finally(() => {
       this.#endedAt = performance.now();
       if (this.#reading === reading) this.#reading = null;
       if (services !== this.#services && this.#reading === null) this.#start();
+      reading.open();
     });
-    this.#reading = reading;
   }
 
   async #read(services: readonly string[]): Promise<void> {
@@ -111,18 +116,4 @@ export class ReflectedSource {
       this.#timer.unref();
     }
   }
-}
-
-function abortable(work: Promise<void>, signal: Cancellation): Promise<void> {
-  if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
-  return new Promise((resolve, reject) => {
-    const listener = {
-      handleEvent: () => reject(createAbortFailure(signal.reason, 0, 'connecting')),
-    };
-    signal.addEventListener('abort', listener);
-    void work.then(() => {
-      signal.removeEventListener('abort', listener);
-      resolve();
-    });
-  });
 }

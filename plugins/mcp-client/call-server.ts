@@ -5,7 +5,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { createAbortFailure } from '../shared/failures.js';
+import { createAbortFailure, createInvalidRequest } from '../shared/failures.js';
 import type { McpOperation } from './config.js';
 import { describeProblem } from './describe-problem.js';
 import { Exchange } from './exchange.js';
@@ -43,25 +43,27 @@ export async function callServer(
     const message = 'kind mcp carries POST for tools, and GET /resources/{uri}';
     throw new ProviderFailure('refused', message, { phase: 'connecting' });
   }
-  if ('status' in attempt) return attempt;
   const signal = invocation.cancellation ?? invocation.signal;
   const slot = slots.find(context);
   const run = () => slot.use(context, signal, attempt);
   return (await run()) ?? (await run()) ?? Promise.reject(createLost());
 }
 
-/** @returns `null` for another route, and an answer without a call */
+/**
+ * @returns `null` for another route
+ * @throws ProviderFailure for arguments that are no object
+ */
 async function prepare(
   operation: HttpRouteOperation,
   invocation: Invocation,
   pins: ToolPins,
-): Promise<Attempt | Outcome | null> {
+): Promise<Attempt | null> {
   const { method, declaredPath, pathParams, providerPath, options } = operation;
   if (method === 'POST') {
     const tool = findTool(providerPath, options as McpOperation);
     if (tool === null) return null;
     const input = readArguments(await readBody(operation, invocation));
-    if (input === null) return createError(400, 'the arguments of a tool must be an object');
+    if (input === null) throw createInvalidRequest('', 'must be an object');
     return async (open) => {
       pins.assertSame(tool, open.tools);
       return callTool(tool.tool, input, invocation, open);

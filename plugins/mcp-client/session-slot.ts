@@ -6,12 +6,14 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { RestartBackoff } from '../shared/backoff.js';
-import { createAbortFailure } from '../shared/failures.js';
-import { Gate } from '../shared/gate.js';
+import { createAbortFailure, createStarting } from '../shared/failures.js';
+import { Gate, START_WAIT_MS } from '../shared/gate.js';
 import { describeProblem, McpProblem } from './describe-problem.js';
 import type { Resources } from './resources.js';
 import type { Session } from './session.js';
 import type { ToolWatch } from './tool-watch.js';
+
+const HANDSHAKE = 'the session is starting';
 
 /** A session with what its server lists. */
 export interface OpenSession {
@@ -52,6 +54,8 @@ export class SessionSlot {
   #current: OpenSession | null = null;
   /** The reason why there is no session, unless one is starting. */
   #problem: string | null = null;
+  /** Whether there has never been a session that callers share. */
+  #isStarting: boolean;
   #context: CallContext | undefined;
   #usedAt = performance.now();
   #calls = 0;
@@ -59,6 +63,7 @@ export class SessionSlot {
   constructor(options: SlotOptions) {
     this.#options = options;
     this.#context = options.context;
+    this.#isStarting = options.context === undefined;
     let settle: (error?: unknown) => void = () => {};
     this.first = new Promise((resolve, reject) => {
       settle = (error) => (error instanceof UnusableCommand ? reject(error) : resolve());
@@ -79,7 +84,9 @@ export class SessionSlot {
 
   /** @throws ProviderFailure `unavailable` unless there is a session. */
   check(): void {
-    if (this.#current === null) throw createDown(this.#problem ?? 'the session is starting');
+    if (this.#current !== null) return;
+    if (this.#isStarting && this.#problem === null) throw createStarting(HANDSHAKE);
+    throw createDown(this.#problem ?? HANDSHAKE);
   }
 
   /** Runs a call with the session, for which it waits while one is starting. */
@@ -110,7 +117,8 @@ export class SessionSlot {
     for (;;) {
       if (this.#current !== null) return this.#current;
       if (this.#problem !== null) throw createDown(this.#problem);
-      await this.#changed.wait(signal);
+      await this.#changed.wait(signal, this.#isStarting ? START_WAIT_MS : undefined);
+      if (this.#isStarting && this.#problem === null) throw createStarting(HANDSHAKE);
     }
   }
 
@@ -124,6 +132,7 @@ export class SessionSlot {
       try {
         const open = await this.#options.open(closing, () => this.#context);
         upAt = performance.now();
+        this.#isStarting = false;
         this.#change(open, null);
         settleFirst();
         log.info({ revision: open.session.version, tools: open.tools.size }, 'session started');

@@ -33,6 +33,39 @@ export function createAbortFailure(
 }
 
 /**
+ * The failure of a request that cannot be created from what the caller sent.
+ * @param field as in `InvalidPart`
+ */
+export function createInvalidRequest(
+  field: string,
+  reason: string,
+  cause?: unknown,
+): ProviderFailure {
+  const detail = field === '' ? `body ${reason}` : `${field} ${reason}`;
+  return new ProviderFailure('refused', 'the request cannot be sent', {
+    ...(cause !== undefined && { cause }),
+    phase: 'preparing',
+    detail,
+    invalid: [{ field, reason }],
+  });
+}
+
+const RETRY_START_MS = 1_000;
+
+/**
+ * The failure of a call that came before its provider had started.
+ * @param detail what it waits for
+ */
+export function createStarting(detail: string, cause?: unknown): ProviderFailure {
+  return new ProviderFailure('unavailable', 'the provider is starting', {
+    ...(cause !== undefined && { cause }),
+    phase: 'preparing',
+    detail,
+    retryAfterMs: RETRY_START_MS,
+  });
+}
+
+/**
  * An error before the first byte of a response is `unavailable`, after it `protocol`.
  * @param phase before the response
  */

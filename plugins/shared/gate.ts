@@ -1,6 +1,9 @@
 import type { Cancellation } from '../../core/contract/index.js';
 import { createAbortFailure } from './failures.js';
 
+/** How long calls wait for a provider that is starting, before they fail. */
+export const START_WAIT_MS = 2_000;
+
 /** Something that calls wait for before they are sent. */
 export class Gate {
   readonly opened: Promise<void>;

@@ -43,8 +43,7 @@ describe('grpc module of a running host', () => {
       UpdateBook: async ({ request }) => [(request as { book: object }).book as never],
       ListBooks: async () => [{ books: [{ name: 'a', isbn: '9007199254740993' }, {}] }],
     });
-    const passthrough = { provider_errors: 'passthrough' };
-    host = await startHost({ files: describeLibrary(ROUTES, server.url, passthrough) });
+    host = await startHost({ files: describeLibrary(ROUTES, server.url) });
   });
 
   beforeEach(() => {
@@ -181,8 +180,9 @@ describe('grpc module of a running host', () => {
     it(`rejects ${title} with its place`, async () => {
       const { status, text } = await send(body);
       expect(status, text).to.equal(400);
-      const errors = JSON.parse(text).errors as { field: string; reason: string }[];
-      expect(errors.map((error) => error.field ?? '')).to.include(field);
+      const { code, errors } = JSON.parse(text);
+      expect(code).to.equal('validation_failed');
+      expect(errors.map((error: { field: string }) => error.field)).to.deep.equal([field]);
       expect(server.calls).to.have.length(0);
     });
   }

@@ -162,6 +162,7 @@ export async function startGrpcReference(reference: ReferenceModule): Promise<Ru
         ...(parameter !== undefined && { bind: { [parameter]: 'argument' } }),
       };
     },
+    invalid: { headers: { 'x-note': 'ä' } },
     connections: () => proxy.connections,
     down: () => proxy.set({ kind: 'refuse' }),
     up: () => proxy.set({ kind: 'none' }),

@@ -64,7 +64,8 @@ describe('reflection of gRPC', () => {
     const { port, url, stop } = await serve({ version: 'v1' });
     await stop();
     const host = await start(url);
-    expect((await echo(host)).status).to.equal(502);
+    const { status, headers, text } = await echo(host);
+    expect([status, headers.get('retry-after')], text).to.deep.equal([503, '1']);
     await serve({ version: 'v1' }, port);
     await waitUntil('the call passes', async () => (await echo(host)).status === 200, PATIENCE_MS);
   });

@@ -35,6 +35,7 @@ interface Answer {
   readonly text: string | undefined;
   readonly failure: string | undefined;
   readonly detail: string | undefined;
+  readonly retryAfter: string | null;
 }
 
 async function call({ url }: RunningHost, actor = 'test'): Promise<Answer> {
@@ -49,7 +50,8 @@ async function call({ url }: RunningHost, actor = 'test'): Promise<Answer> {
   // biome-ignore lint/suspicious/noExplicitAny: the envelope or a Problem
   const { data, errors = [], detail }: any = await response.json();
   const failure = errors.find(({ field }: { field: string }) => field === 'failure')?.reason;
-  return { status: response.status, text: data?.content[0].text, failure, detail };
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, text: data?.content[0].text, failure, detail, retryAfter };
 }
 
 interface Running<Server> {
@@ -236,6 +238,31 @@ describe('sessions with an MCP server', () => {
     });
   }
 
+  it('answers 503 until the first handshake has ended', async () => {
+    const tools = await startServer({ mode: 'sessions' });
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const slow = await serveFetch(async (request) => {
+      const body = await request.text();
+      if (body.includes('"initialize"')) await finished;
+      const { method, headers } = request;
+      return fetch(tools.url, { method, headers, ...(body !== '' && { body }) });
+    });
+    await run(slow, async ({ host }) => {
+      expect(await call(host)).to.deep.include({
+        status: 503,
+        failure: 'unavailable',
+        detail: 'the provider of the module is starting',
+        retryAfter: '1',
+      });
+      finish();
+      await waitUntil('it is called', async () => (await call(host)).status === 200, 20_000);
+    });
+    await tools.stop();
+  });
+
   it('ends the session at the server with the module', async () => {
     await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {
       await call(host);
@@ -253,7 +280,7 @@ describe('sessions with an MCP server', () => {
         : new Response('Not Found', { status: 404 }),
     );
     await run(server, async ({ host }) => {
-      expect(await call(host)).to.include({ status: 502, failure: 'unavailable' });
+      await waitUntil('it waits', async () => (await call(host)).status === 502, 20_000);
       expect(host.output()).to.include('the server speaks HTTP+SSE, which is not supported');
     });
   });

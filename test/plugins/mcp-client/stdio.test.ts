@@ -96,8 +96,11 @@ describe('an MCP server over stdio', () => {
   });
 
   it('ends a process that prints 1,000 other lines before the handshake', async () => {
-    const { status } = await call('stray', 'pid');
-    expect(status).to.equal(502);
+    await waitUntil(
+      'it has given up',
+      async () => (await call('stray', 'pid')).status === 502,
+      PATIENCE_MS,
+    );
     expect(host.output()).to.include('printed 1000 lines that are not messages');
   });
 

@@ -90,6 +90,17 @@ describe('tools of an MCP server', () => {
         expect([status, json.data.isError]).to.deep.equal([200, true]);
       });
 
+      it('rejects arguments that are not an object, and sends nothing', async () => {
+        const sent = server.requests.length;
+        const { status, json } = await call('fail', '[1]');
+        expect([status, json.code, json.errors]).to.deep.equal([
+          400,
+          'validation_failed',
+          [{ field: '', reason: 'must be an object' }],
+        ]);
+        expect(server.requests.length).to.equal(sent);
+      });
+
       it('answers for an error of the protocol as for an error status of a provider', async () => {
         const rejected = await call('reject', {}, 'open');
         expect([rejected.status, rejected.json.detail]).to.deep.equal([400, 'a must be positive']);
