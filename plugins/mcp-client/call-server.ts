@@ -86,6 +86,8 @@ async function callTool(
   { session, tools }: OpenSession,
 ): Promise<Outcome | null> {
   const known = tools.find(name);
+  const problem = known?.problem ?? null;
+  if (problem !== null) throw new ProviderFailure('protocol', problem, { phase: 'preparing' });
   const { headers, context, maxResponseBytes } = invocation;
   const exchange = new Exchange({
     ...{ argumentsJson: input, headers, context, maxResponseBytes },

@@ -107,6 +107,7 @@ async function attempt(version: string | null, options: ConnectOptions): Promise
     await exchanges.run(exchange, () =>
       client.connect(createTransport(), { timeout: timeoutMs, signal }),
     );
+    exchange.hasEnded = true;
     return client;
   } catch (error) {
     await client.close().catch(() => {});

@@ -7,6 +7,8 @@ const MAX_EXTRA_LENGTH = 1_024;
 export interface ServerEvent {
   readonly id: string | undefined;
   readonly data: string;
+  /** How long after a break the stream should be opened again. */
+  readonly retryMs: number | undefined;
 }
 
 /** Reads Server-Sent Events with a bound for each. */
@@ -21,6 +23,7 @@ export class EventReader {
   #endsInReturn = false;
   #id: string | undefined;
   #data: string[] = [];
+  #retryMs: number | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -48,11 +51,13 @@ export class EventReader {
 
   #readLine(line: string, events: ServerEvent[]): void {
     if (line === '') {
-      if (this.#data.length > 0 || this.#id !== undefined) {
-        events.push({ id: this.#id, data: this.#data.join('\n') });
+      const event = { id: this.#id, data: this.#data.join('\n'), retryMs: this.#retryMs };
+      if (this.#data.length > 0 || event.id !== undefined || event.retryMs !== undefined) {
+        events.push(event);
       }
       this.#data = [];
       this.#id = undefined;
+      this.#retryMs = undefined;
       this.#length = 0;
       return;
     }
@@ -62,6 +67,7 @@ export class EventReader {
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (name === 'data') this.#data.push(value);
     if (name === 'id' && !value.includes('\0')) this.#id = value;
+    if (name === 'retry' && /^\d{1,15}$/.test(value)) this.#retryMs = Number(value);
   }
 
   #assertLength(): void {

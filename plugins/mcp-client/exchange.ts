@@ -87,6 +87,8 @@ export class Exchange {
   resumes = 0;
   /** Whether the server no longer knows the session, so that it did nothing. */
   isSessionLost = false;
+  /** Of a handshake: whether it has ended, so that what it left open is the stream of notifications. */
+  hasEnded = false;
   /** Credentials that its requests carried beside those of the config. */
   readonly secrets: Secret[] = [];
   readonly #controller = new AbortController();

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FetchLike } from '@modelcontextprotocol/client';
+import type { FetchLike, ReconnectionScheduler } from '@modelcontextprotocol/client';
 import {
   type BodyStream,
   isBodyStream,
@@ -10,7 +10,8 @@ import {
 } from '../../core/contract/index.js';
 import type { Replica } from '../http/replica.js';
 import type { EndpointRequest, SendRequest } from '../http/send-request.js';
-import { EventReader } from './event-reader.js';
+import { RestartBackoff } from '../shared/backoff.js';
+import { EventReader, type ServerEvent } from './event-reader.js';
 import {
   createTooLong,
   ENVELOPE_BYTES,
@@ -30,6 +31,8 @@ const END_GRACE_BYTES = 65_536;
 const SIDE_TIMEOUT_MS = 5_000;
 const MAX_SIDE_REQUESTS = 100;
 const MAX_RESUMES = 3;
+/** The longest pause before a stream is opened again that a server can ask for. */
+export const MAX_RETRY_MS = 30_000;
 /** The constructor of a response rejects a body for them. */
 const EMPTY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 const OLDER_TIMEOUT_MS = 2_000;
@@ -60,11 +63,11 @@ export function createFetch(options: FetchOptions): FetchLike {
     const message = init.body === undefined ? null : JSON.parse(String(init.body));
     const isRequest = message !== null && message.method !== undefined && message.id !== undefined;
     const exchange = isRequest ? beginRequest(call, message) : call;
-    const isResumed = init.method === 'GET' && new Headers(init.headers).has('last-event-id');
+    const isStanding = init.method === 'GET' && isOfNotifications(call, init);
+    const isResumed = init.method === 'GET' && !isStanding;
     // Cancellations and responses to the server are sent although the call may have ended.
     const isOwn = isRequest || isResumed;
     const request = createRequest(new URL(url), init, exchange, message);
-    const isStanding = init.method === 'GET' && !isResumed;
     // Beside calls, everything but the stream of notifications has a deadline of its own.
     const end = isOwn
       ? exchange?.signal
@@ -96,6 +99,30 @@ export function createFetch(options: FetchOptions): FetchLike {
     } finally {
       if (isSide) side.requests -= 1;
     }
+  };
+}
+
+/** Whether a GET opens the stream of notifications, and not that of a call again. */
+function isOfNotifications(call: Exchange | undefined, { headers }: RequestInit): boolean {
+  return call === undefined || call.hasEnded || !new Headers(headers).has('last-event-id');
+}
+
+/**
+ * Says when a transport opens a broken stream again: that of a call when the server asks for it, that of notifications
+ * with backoff, since a server may end it all the time.
+ */
+export function createReconnection(): ReconnectionScheduler {
+  const backoff = new RestartBackoff();
+  let openedAt = performance.now();
+  return (reconnect, delayMs) => {
+    const isStanding = exchanges.getStore()?.hasEnded === true;
+    const pauseMs = isStanding ? backoff.next(performance.now() - openedAt) : 0;
+    const open = () => {
+      if (isStanding) openedAt = performance.now();
+      reconnect();
+    };
+    const timer = setTimeout(open, Math.max(delayMs, pauseMs)).unref();
+    return () => clearTimeout(timer);
   };
 }
 
@@ -244,13 +271,12 @@ async function* readEvents(
       if (done === true) break;
       const events = reader.push(part);
       exchange.count(part.length, events.length);
-      for (const { id, data } of events) {
-        hasId ||= id !== undefined;
+      for (const { data, ...head } of events) {
+        hasId ||= head.id !== undefined;
         const message = parseMessage(data);
         const accepted = message === null ? null : exchange.accept(message, data);
         if (exchange.failure !== null) throw exchange.failure;
-        if (accepted !== null) yield formatEvent(JSON.stringify(accepted), id);
-        else if (id !== undefined) yield formatEvent('', id);
+        yield formatEvent({ ...head, data: accepted === null ? '' : JSON.stringify(accepted) });
       }
       if (exchange.failure !== null) throw exchange.failure;
       if (exchange.answer !== null) return await awaitEnd(iterator);
@@ -286,9 +312,10 @@ async function awaitEnd(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   clearTimeout(timer);
 }
 
-function formatEvent(data: string, id: string | undefined): string {
+function formatEvent({ id, data, retryMs }: ServerEvent): string {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
-  return `${id === undefined ? '' : `id: ${id}\n`}${lines.join('')}\n`;
+  const delay = retryMs === undefined ? '' : `retry: ${Math.min(retryMs, MAX_RETRY_MS)}\n`;
+  return `${id === undefined ? '' : `id: ${id}\n`}${delay}${lines.join('')}\n`;
 }
 
 async function* listParts(body: Outcome['body']): BodyStream {

@@ -13,6 +13,7 @@ import {
 } from '../../core/contract/index.js';
 import type { McpConfig } from './config.js';
 import { readMember } from './exchange.js';
+import { findHeaderProblem } from './header-parameters.js';
 import { type ListMethod, listPages } from './list-pages.js';
 import { createOpener } from './open-server.js';
 import type { OpenSession } from './session-slot.js';
@@ -105,7 +106,9 @@ async function readServer(
   const templates = await list('resources/templates/list', 'resources').catch(() => []);
   const prompts = await list('prompts/list', 'prompts').catch(() => []);
   const converter = new ToolConverter(module, capabilities);
-  const routes = tools.map((tool) => converter.convert(tool));
+  const problems = new Map(tools.map((tool) => [tool, findHeaderProblem(tool.inputSchema)]));
+  const good = tools.filter((tool) => problems.get(tool) === null);
+  const routes = good.map((tool) => converter.convert(tool));
   if (resources.length > 0) routes.push(createResourceRoute(converter.readCapability));
   return {
     ...describeServer(session.serverInfo),
@@ -114,6 +117,9 @@ async function readServer(
     provider: { kind: 'mcp', config },
     replaces: config.url === undefined ? ['command', 'cwd'] : ['url'],
     leftOut: [
+      ...[...problems].flatMap(([{ name: place }, reason]) =>
+        reason === null ? [] : [{ place, reason }],
+      ),
       ...templates.map((place) => leaveOut(place, 'resource template')),
       ...prompts.map((place) => leaveOut(place, 'prompt')),
     ],

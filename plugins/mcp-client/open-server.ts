@@ -13,7 +13,12 @@ import { formatError } from '../shared/format-error.js';
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
 import { McpProblem } from './describe-problem.js';
-import { createFetch, speaksOlderTransport } from './http-transport.js';
+import {
+  createFetch,
+  createReconnection,
+  MAX_RETRY_MS,
+  speaksOlderTransport,
+} from './http-transport.js';
 import { Resources } from './resources.js';
 import { Session } from './session.js';
 import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';
@@ -27,7 +32,7 @@ const END_TIMEOUT_MS = 1_000;
 /** How long after a break an event stream is opened again. */
 const RECONNECTION = {
   initialReconnectionDelay: 500,
-  maxReconnectionDelay: 30_000,
+  maxReconnectionDelay: MAX_RETRY_MS,
   reconnectionDelayGrowFactor: 2,
   maxRetries: 3,
 };
@@ -84,6 +89,7 @@ async function createHttpOpener(
       transport = new StreamableHTTPClientTransport(url, {
         fetch,
         reconnectionOptions: RECONNECTION,
+        reconnectionScheduler: createReconnection(),
       });
       return transport;
     };

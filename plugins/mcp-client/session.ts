@@ -1,12 +1,10 @@
 import { type Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { type CallContext, isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
 import { Exchange, exchanges, OWN_RESPONSE_BYTES, sliceResult } from './exchange.js';
+import { repeatsArguments } from './header-parameters.js';
 
 /** The library has its own timeout; the host ends each call. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-
-/** The keyword of arguments that are repeated in headers. */
-const REPEATED = 'x-mcp-header';
 
 /** One tool that the library rejects must not hide the others. */
 const ANY_RESULT = {
@@ -90,7 +88,7 @@ export class Session {
    * @throws ServerError, ProviderFailure
    */
   callTool(name: string, input: string, inputSchema: unknown, exchange: Exchange): Promise<string> {
-    const repeats = JSON.stringify(inputSchema ?? {}).includes(`"${REPEATED}"`);
+    const repeats = repeatsArguments(inputSchema);
     // The text is sent; the library needs values for headers alone.
     const values = repeats ? (JSON.parse(input) as Record<string, unknown>) : {};
     const schema = repeats ? inputSchema : { type: 'object' };

@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize';
 import type { Log } from '../../core/contract/index.js';
 import { forEachInSlices } from '../shared/slices.js';
 import { describeProblem } from './describe-problem.js';
+import { findHeaderProblem } from './header-parameters.js';
 import { listPages } from './list-pages.js';
 import type { Session } from './session.js';
 
@@ -45,6 +46,8 @@ export async function listTools(session: Session): Promise<readonly ListedTool[]
 interface KnownTool {
   readonly digest: string;
   readonly inputSchema: unknown;
+  /** Why it must not be called; `null` for a good tool. */
+  readonly problem: string | null;
 }
 
 interface Absence {
@@ -148,7 +151,8 @@ export class ToolWatch {
     const startedAt = performance.now();
     await forEachInSlices(tools, (tool) => {
       const { name, inputSchema } = tool;
-      after.set(name, { digest: digestTool(tool), inputSchema });
+      const problem = findHeaderProblem(inputSchema);
+      after.set(name, { digest: digestTool(tool), inputSchema, problem });
       return true;
     });
     const now = performance.now();

@@ -1,16 +1,13 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
+import { findMissing, listFailed, readChecks, runSuite } from '../support/mcp/conformance-suite.js';
 import { type RunningProxy, startTokenProxy } from '../support/mcp/token-proxy.js';
 
-/** The suite is frozen: a later one may require more. It needs a later Node.js than the host. */
-const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
-const PACKAGES = ['-y', '-p', 'node@24', '-p', SUITE];
 /** The suite has frozen requirements since the second of them. */
 const REVISIONS = {
   '2025-06-18': ['--spec-version', '2025-06-18'],
@@ -57,9 +54,9 @@ describe('official conformance suite of MCP', function () {
   );
 
   before(async function () {
-    const isThere = spawnSync('npx', [...PACKAGES, 'conformance', '--version']).status === 0;
-    if (!isThere && process.env['CI'] === undefined) this.skip();
-    expect(isThere, `${SUITE} can be installed`).to.equal(true);
+    const missing = findMissing();
+    if (missing !== null && process.env['CI'] === undefined) this.skip();
+    expect(missing).to.equal(null);
     results = mkdtempSync(join(tmpdir(), 'modgate-conformance-'));
     proxy = await startTokenProxy(setup.host.port, 'dev-service:agent:test.use');
   });
@@ -92,28 +89,12 @@ describe('official conformance suite of MCP', function () {
 /** The failing checks of each scenario that has some, of all revisions. */
 function listFailing(results: string): Map<string, string[]> {
   const failing = new Map<string, string[]>();
-  const folders = Object.keys(REVISIONS).flatMap((name) =>
-    readdirSync(join(results, name)).map((folder) => join(results, name, folder)),
-  );
-  expect(folders).to.have.length.above(60);
-  for (const folder of folders) {
+  const checks = readChecks(results);
+  expect(checks.size).to.be.above(60);
+  for (const [folder, ofScenario] of checks) {
     const scenario = /\/server-([^/]+)-\d{4}-\d\d-\d\dT[^/]*$/.exec(folder)?.[1] ?? folder;
-    const checks = JSON.parse(readFileSync(join(folder, 'checks.json'), 'utf8')) as Check[];
-    const failed = checks.filter(({ status }) => status === 'FAILURE').map(({ id }) => id);
-    if (failed.length > 0) failing.set(scenario, failed.sort());
+    const failed = listFailed(ofScenario);
+    if (failed.length > 0) failing.set(scenario, failed);
   }
   return failing;
-}
-
-interface Check {
-  readonly id: string;
-  readonly status: string;
-}
-
-/** @returns what the suite prints; it fails for scenarios that the surface does not have. */
-function runSuite(args: readonly string[]): Promise<string> {
-  return new Promise((resolve) => {
-    const commandLine = [...PACKAGES, 'conformance', ...args];
-    execFile('npx', commandLine, (_error, stdout, stderr) => resolve(stdout + stderr));
-  });
 }

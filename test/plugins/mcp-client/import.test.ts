@@ -89,6 +89,15 @@ describe('modgate import mcp', () => {
     expect(resources).to.deep.include({ path: '/resources/{uri}', capability: 'notes.read' });
   });
 
+  it('leaves out a tool whose arguments declare headers wrongly', async () => {
+    const wrong = { type: 'object', properties: { a: { type: 'number', 'x-mcp-header': 'A' } } };
+    tools = [READ, { name: 'odd', inputSchema: wrong }];
+    const { code, stdout } = await run(server.url);
+    expect(code).to.equal(0);
+    expect(stdout).to.include('2 of 3 operations').and.include('wrong x-mcp-header (odd)');
+    expect(readManifest().http_routes.map(({ path }) => path)).to.not.include('/tools/odd');
+  });
+
   it('writes files with which a host calls the tools', async () => {
     expect((await run(server.url)).code).to.equal(0);
     const host = await openHost([

@@ -63,8 +63,11 @@ async function run<Server extends TestServer>(
   server: Server,
   test: (running: Running<Server>) => Promise<void>,
   config: object = {},
+  more: object = {},
 ): Promise<void> {
-  const host = await startHost({ files: { 'tools.yaml': describeModule(server.url, config) } });
+  const host = await startHost({
+    files: { 'tools.yaml': { ...describeModule(server.url, config), ...more } },
+  });
   try {
     await test({ host, server });
   } finally {
@@ -74,6 +77,9 @@ async function run<Server extends TestServer>(
 }
 
 const answerWith = (id: unknown, result: object) => Response.json({ jsonrpc: '2.0', id, result });
+
+/** For notifications, and requests of newer revisions. */
+const decline = (id: unknown) => new Response(null, { status: id === undefined ? 202 : 400 });
 
 const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
 
@@ -205,7 +211,7 @@ describe('sessions with an MCP server', () => {
           });
         }
         if (method === 'tools/call') called = id;
-        else if (!isResumed) return new Response(null, { status: id === undefined ? 202 : 400 });
+        else if (!isResumed) return decline(id);
         opened += 1;
         const result = { content: [{ type: 'text', text: 'late' }] };
         const data = opened > breaks ? JSON.stringify({ jsonrpc: '2.0', id: called, result }) : '';
@@ -217,6 +223,59 @@ describe('sessions with an MCP server', () => {
         expect(await call(host)).to.include({ status });
         const resumed = server.requests.flatMap(({ headers }) => headers['last-event-id'] ?? []);
         expect(resumed).to.deep.equal(['1', '2', '3']);
+      });
+    });
+  }
+
+  it('opens a broken event stream when the server asks for it, and not before', async () => {
+    const server = await serveFetch(async (request) => {
+      const { id, method } = request.method === 'POST' ? JSON.parse(await request.text()) : {};
+      if (method === 'tools/call') {
+        return new Response('retry: 3600000\n\nid: 1\ndata:\n\n', {
+          headers: { 'content-type': 'text/event-stream' },
+        });
+      }
+      if (method !== 'initialize') return decline(id);
+      return answerWith(id, {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        serverInfo: { name: 'patient', version: '1' },
+      });
+    });
+    await run(
+      server,
+      async ({ host }) => {
+        expect(await call(host)).to.include({ status: 502, failure: 'timeout' });
+        expect(server.requests.filter(({ headers }) => 'last-event-id' in headers)).to.be.empty;
+      },
+      {},
+      { limits: { timeout_ms: 2_000 } },
+    );
+  });
+
+  for (const { what, part } of [
+    { what: 'floods it', part: `data: {"jsonrpc":"2.0","method":"x"}\n\n`.repeat(10_000) },
+    { what: 'ends it', part: 'id: 1\ndata:\n\n' },
+  ]) {
+    it(`opens the stream of notifications ever later again while a server ${what}`, async () => {
+      const openings: number[] = [];
+      const server = await serveFetch(async (request) => {
+        if (request.method === 'GET') {
+          openings.push(performance.now());
+          return new Response(part, { headers: { 'content-type': 'text/event-stream' } });
+        }
+        const { id, method } = JSON.parse(await request.text());
+        if (method !== 'initialize') return decline(id);
+        return answerWith(id, {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          serverInfo: { name: 'restless', version: '1' },
+        });
+      });
+      await run(server, async () => {
+        await waitUntil('it was opened nine times', () => openings.length >= 9, 30_000);
+        const [before = 0, last = 0] = openings.slice(7);
+        expect(last - before).to.be.above(1_500);
       });
     });
   }

@@ -1,0 +1,49 @@
+import { readMember } from './exchange.js';
+
+/** The keyword of an argument that newer revisions repeat in the header `Mcp-Param-<name>`. */
+const KEYWORD = 'x-mcp-header';
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+/** Keywords whose value is data. */
+const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
+/** Keywords whose value has schemas as its members. */
+const MAPS: ReadonlySet<string> = new Set([
+  ...['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'],
+]);
+
+/** Whether a tool has arguments that are repeated in headers. */
+export function repeatsArguments(inputSchema: unknown): boolean {
+  return JSON.stringify(inputSchema ?? {}).includes(`"${KEYWORD}"`);
+}
+
+/**
+ * Finds a header that the protocol forbids: clients must not call such a tool.
+ * @returns `null` for a good schema
+ */
+export function findHeaderProblem(inputSchema: unknown): string | null {
+  if (!repeatsArguments(inputSchema)) return null;
+  const names = new Set<string>();
+  return visit(inputSchema, 'root', names) ? null : `the tool has a wrong ${KEYWORD}`;
+}
+
+/**
+ * @param place only members of members may have a header
+ * @returns whether all headers are good
+ */
+function visit(schema: unknown, place: 'root' | 'member' | 'other', names: Set<string>): boolean {
+  if (typeof schema !== 'object' || schema === null) return true;
+  if (Array.isArray(schema)) return schema.every((part) => visit(part, 'other', names));
+  if (KEYWORD in schema) {
+    const name = readMember(schema, KEYWORD);
+    if (place !== 'member' || typeof name !== 'string' || !TOKEN.test(name)) return false;
+    if (!TYPES.has(readMember(schema, 'type')) || names.has(name.toLowerCase())) return false;
+    names.add(name.toLowerCase());
+  }
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (DATA.has(keyword)) return true;
+    if (!MAPS.has(keyword)) return visit(value, 'other', names);
+    const below = keyword === 'properties' && place !== 'other' ? 'member' : 'other';
+    return Object.values(value ?? {}).every((part) => visit(part, below, names));
+  });
+}
