@@ -3,7 +3,8 @@ import type { CallerTokens } from './caller-tokens.js';
 import type { ConfigDescription } from './config-description.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import type { Log } from './log.js';
-import type { Provider } from './provider.js';
+import type { Manifest } from './manifest.js';
+import type { Provider, ProviderRoute } from './provider.js';
 import type { Scope } from './scope.js';
 import type { Secret } from './secret.js';
 import type { Signer } from './signer.js';
@@ -126,6 +127,29 @@ export type CredentialContext = Pick<
   'module' | 'log' | 'secret' | 'file' | 'path' | 'callerTokens'
 >;
 
+/** What a descriptor asks for that its adapter may not have. */
+export interface CheckedDescriptor<Config = unknown> {
+  /** As `config` of the adapter accepts it. */
+  readonly config: Config;
+  /** The names as written. */
+  readonly forward_headers: readonly string[];
+  /** `raw`: callers get the provider's own status and headers. */
+  readonly responses: { readonly mode: 'envelope' | 'raw' };
+}
+
+/** Something in a descriptor or manifest that an adapter cannot carry; the file is rejected with it. */
+export interface ModuleProblem {
+  /** The members and indexes that lead to it in the document: `['http_routes', 3, 'operation', 'stream']`. */
+  readonly path: readonly (string | number)[];
+  /**
+   * Continues the name of the place, without its value: `must be ndjson: kind acme-line has no other streams`. One line
+   * of at most 200 characters.
+   */
+  readonly message: string;
+  /** A remedy that begins with a verb: `remove it`. As long as a message. Default: none. */
+  readonly hint?: string;
+}
+
 /**
  * Code that reaches providers of one `kind`. It is only a transport: routing, actors, limits, deadlines,
  * retries and problems belong to the host.
@@ -159,6 +183,22 @@ export interface ProviderAdapter<Config = unknown> {
    */
   // biome-ignore lint/suspicious/noExplicitAny: what a route says to an adapter differs from adapter to adapter
   readonly operation?: Struct<any, unknown>;
+  /**
+   * Finds what a valid descriptor asks for and the adapter does not have, such as raw responses. Called by
+   * `modgate check`, when a module is loaded and at each reload; opens nothing, reads no file, and must not block. Each
+   * problem is a diagnostic with its place, of which the first 100 are used.
+   *
+   * Default: it has all that descriptors can ask for.
+   */
+  checkDescriptor?(descriptor: CheckedDescriptor<Config>): readonly ModuleProblem[];
+  /**
+   * The same for a valid manifest, which may come later than the descriptor, and be checked without one: routes that
+   * the kind cannot carry, entities, actions and configuration.
+   *
+   * Default: it carries all that its `supports` allow.
+   * @param routes those of the manifest in its order, with the results of `operation`
+   */
+  checkManifest?(manifest: Manifest, routes: readonly ProviderRoute[]): readonly ModuleProblem[];
   /** The features of its providers beyond routes. The same for every config. */
   readonly supports: Supports;
   /**

@@ -7,6 +7,7 @@ import {
   type Locate,
   type Violation,
 } from '../document/diagnostic.js';
+import { readModuleProblems } from '../document/module-problems.js';
 import { readStructuredText } from '../document/parse-document.js';
 import type { TextLimits } from '../document/text-limits.js';
 import { validateStruct } from '../document/validate.js';
@@ -77,6 +78,9 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     ...(await validateSections(accepted, context)),
     ...further.flatMap(({ violations }) => violations),
   ];
+  if (violations.length === 0) {
+    violations.push(...checkByAdapter(shape.value as WireDescriptor, { adapter, config }));
+  }
   if (violations.length > 0) {
     const { diagnostics } = createInvalidFile(violations, source);
     throw new InvalidDescriptor(diagnostics, {
@@ -97,6 +101,16 @@ export async function parseDescriptor(input: DescriptorInput): Promise<ParsedDes
     furtherProviders: further.flatMap(({ provider }) => provider ?? []),
   });
   return { descriptor, warnings, locate };
+}
+
+/** What the adapter cannot carry; only a valid descriptor is its business. */
+function checkByAdapter(
+  { forward_headers, responses }: WireDescriptor,
+  { adapter, config }: Pick<SectionContext, 'adapter' | 'config'>,
+): readonly Violation[] {
+  const { mode } = responses;
+  const descriptor = { config, forward_headers, responses: { mode } };
+  return readModuleProblems(() => adapter?.checkDescriptor?.(descriptor), ['provider', 'kind']);
 }
 
 /** Skips the rules of sections that the struct has rejected. */

@@ -10,7 +10,7 @@ export type ReadonlyDeep<T> = unknown extends T
 
 /** The part of a ProviderAdapter that the validation of a descriptor needs. */
 export interface DescriptorAdapter
-  extends Pick<ProviderAdapter, 'kind' | 'supports' | 'describeConfig'> {
+  extends Pick<ProviderAdapter, 'kind' | 'supports' | 'describeConfig' | 'checkDescriptor'> {
   readonly config: AnyStruct;
 }
 

@@ -1,6 +1,7 @@
 import { mayBeAbsent } from '../contract/described.js';
-import type { Manifest, ManifestRoute, ProviderAdapter } from '../contract/index.js';
+import type { Manifest, ManifestRoute, ProviderAdapter, ProviderRoute } from '../contract/index.js';
 import type { Violation } from '../document/diagnostic.js';
+import { readModuleProblems } from '../document/module-problems.js';
 import { validateStruct } from '../document/validate.js';
 import { isMapping } from '../lib/read-member.js';
 import { OPERATION_MEMBERS } from './manifest-struct.js';
@@ -10,7 +11,7 @@ import { violationAt } from './violation-at.js';
 type Routes = Pick<Manifest, 'http_routes'>;
 
 /** An adapter as far as the operations of its routes depend on it. */
-export type OperationAdapter = Pick<ProviderAdapter, 'kind' | 'operation'>;
+export type OperationAdapter = Pick<ProviderAdapter, 'kind' | 'operation' | 'checkManifest'>;
 
 /**
  * A copy of a manifest without the members of operations that adapters validate, which are those with the name
@@ -49,8 +50,22 @@ export function findForeignOperations({ http_routes }: Routes, kind: string): Vi
   );
 }
 
+/** Validates a manifest by the rules of the adapter: first the member of each operation that it defines. */
+export function validateForAdapter(
+  manifest: Manifest,
+  adapter: OperationAdapter,
+): readonly Violation[] {
+  const violations = validateAdapterOperations(manifest, adapter);
+  if (violations.length > 0 || adapter.checkManifest === undefined) return violations;
+  const routes = manifest.http_routes.map((declared): ProviderRoute => {
+    const options = readAdapterOperation(adapter, declared);
+    return { declared, ...(options !== undefined && { options }) };
+  });
+  return readModuleProblems(() => adapter.checkManifest?.(manifest, routes), []);
+}
+
 /** Validates the member of each operation that the adapter defines. */
-export function validateAdapterOperations(
+function validateAdapterOperations(
   { http_routes }: Routes,
   { kind, operation: struct }: OperationAdapter,
 ): Violation[] {

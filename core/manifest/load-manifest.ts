@@ -19,7 +19,7 @@ import { readStructuredText } from '../document/parse-document.js';
 import { FileError, readTextFile } from '../document/read-file.js';
 import { describeFailure } from '../lib/failure-detail.js';
 import { findInvalidJsonInSlices } from '../lib/json/json-check.js';
-import { validateAdapterOperations } from './adapter-operations.js';
+import { validateForAdapter } from './adapter-operations.js';
 import { fetchManifestText, ManifestUnavailable } from './fetch-manifest.js';
 import { parseManifest } from './parse-manifest.js';
 import { createParsed, type ManifestText, type ParsedText } from './parse-text.js';
@@ -93,7 +93,7 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
       ? { file, text, format: null, hasPlaces: true, prefix: INLINE }
       : await readDocument(input);
   const parsed = await parseManifestText({ ...document, ...options }, log);
-  assertOperations(parsed.manifest, adapter, () => {
+  assertFits(parsed.manifest, adapter, () => {
     const { format, hasPlaces, ...place } = document;
     // Only a thread knows the places, and it does not know the adapter.
     const { locate } = readStructuredText(place.file, place.text, format ?? undefined);
@@ -102,13 +102,13 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
   return { ...parsed, files };
 }
 
-/** @throws InvalidFile with each member of an operation that the adapter rejects. */
-function assertOperations(
+/** @throws InvalidFile with each part that the adapter rejects. */
+function assertFits(
   manifest: Manifest,
   adapter: ProviderAdapter | null,
   readSource: () => DocumentSource,
 ): void {
-  const violations = adapter === null ? [] : validateAdapterOperations(manifest, adapter);
+  const violations = adapter === null ? [] : validateForAdapter(manifest, adapter);
   if (violations.length > 0) throw createInvalidFile(violations, readSource());
 }
 
@@ -119,7 +119,7 @@ function parseInline(
 ): ParsedText {
   const source: DocumentSource = { file, locate, prefix: INLINE };
   const parsed = createParsed(parseManifest(value, source, options));
-  assertOperations(parsed.manifest, adapter, () => source);
+  assertFits(parsed.manifest, adapter, () => source);
   return parsed;
 }
 
@@ -203,10 +203,10 @@ const STORED: DocumentSource = { file: 'last good manifest', locate: () => null 
 
 /**
  * Asserts that a manifest which is loaded already fits the adapter.
- * @throws InvalidFile with each member of an operation that the adapter rejects.
+ * @throws InvalidFile with each part that the adapter rejects.
  */
-export function assertAdapterOperations(manifest: Manifest, adapter: ProviderAdapter): void {
-  assertOperations(manifest, adapter, () => STORED);
+export function assertFitsAdapter(manifest: Manifest, adapter: ProviderAdapter): void {
+  assertFits(manifest, adapter, () => STORED);
 }
 
 /**
@@ -222,7 +222,7 @@ export function parseStoredManifest(
     const parsed = createParsed(
       parseManifest(value, STORED, { ...(kinds !== undefined && { kinds }) }),
     );
-    assertOperations(parsed.manifest, adapter, () => STORED);
+    assertFits(parsed.manifest, adapter, () => STORED);
     const { digest } = parsed;
     const pin = descriptor?.manifest_digest;
     if (pin !== undefined && pin !== digest) return null;

@@ -36,7 +36,7 @@ import type { TextLimits } from '../document/text-limits.js';
 import { digestText } from '../lib/hash.js';
 import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
-  assertAdapterOperations,
+  assertFitsAdapter,
   type LoadedManifest,
   loadManifest,
   type ManifestInput,
@@ -242,7 +242,7 @@ async function completeDescriptor(
   const missingSecrets: MissingSecret[] = [];
   const { checksExamples = false, log } = context;
   const kinds = context.plugins.kinds();
-  if (givenManifest !== null) assertAdapterOperations(givenManifest.manifest, adapter);
+  if (givenManifest !== null) assertFitsAdapter(givenManifest.manifest, adapter);
   const { config } = descriptor.provider;
   const resolving = resolveConfig(adapter, config, place, context, missingSecrets);
   const { config: signerConfig, configPath = [] } = descriptor.configDescription?.signer ?? {};

@@ -12,10 +12,7 @@ import { readStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import { isMapping } from '../../lib/read-member.js';
 import { toError } from '../../lib/to-error.js';
-import {
-  listOperationKinds,
-  validateAdapterOperations,
-} from '../../manifest/adapter-operations.js';
+import { listOperationKinds, validateForAdapter } from '../../manifest/adapter-operations.js';
 import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import type { LoadedManifest } from '../../manifest/load-manifest.js';
 import { findUnsupported, manifestDigest, parseManifest } from '../../manifest/parse-manifest.js';
@@ -194,7 +191,7 @@ async function checkOperations(
   });
   const violations = [
     ...findUnsupported(manifest, limitsOf(adapter)),
-    ...validateAdapterOperations(manifest, adapter),
+    ...validateForAdapter(manifest, adapter),
   ];
   if (violations.length > 0) throw createInvalidFile(violations, source);
 }

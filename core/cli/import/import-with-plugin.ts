@@ -16,7 +16,7 @@ import { ModuleScope } from '../../isolation/scope.js';
 import { withTimeout } from '../../lib/promises.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import { toError } from '../../lib/to-error.js';
-import { validateAdapterOperations } from '../../manifest/adapter-operations.js';
+import { validateForAdapter } from '../../manifest/adapter-operations.js';
 import { upgradeManifest } from '../../manifest/upgrade-manifest.js';
 import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
 import { createMask } from '../../provider/mask-failure.js';
@@ -195,7 +195,7 @@ async function convert(
   const manifest = finishManifest(upgradeManifest(draft), unmapped, [kind]);
   const adapter = await plugins.adapter(kind);
   const [violation] = [
-    ...validateAdapterOperations(manifest as never, adapter),
+    ...validateForAdapter(manifest as never, adapter),
     ...validateStruct(provider.config, adapter.config, ['provider', 'config']).violations,
   ];
   if (violation !== undefined)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describeConfig } from '../../contract/describe-config.js';
 import { CONTRACT_VERSION, isAdapter } from '../../contract/index.js';
+import { readProblems } from '../../contract/read-problems.js';
 import type { AdapterClause } from '../clause.js';
-import { describeReference } from '../reference/reference-routes.js';
+import { describeReference, ReferenceRoutes } from '../reference/reference-routes.js';
 import { needs } from './needs.js';
 
 const KIND = /^[a-z][a-z0-9-]*$/;
@@ -48,7 +49,7 @@ export const DECLARATION: readonly AdapterClause[] = [
     title: 'rejects unknown keys in what its routes say to it',
     skip: needs('operation'),
     run: async ({ adapter, reference }) => {
-      const { http_routes } = describeReference(adapter.kind, reference);
+      const { http_routes } = describeReference(adapter, reference);
       for (const { operation } of http_routes) {
         const value: unknown = Reflect.get(operation ?? {}, adapter.kind);
         const withUnknown = { ...(value as object), [UNKNOWN_KEY]: 1 };
@@ -70,4 +71,33 @@ export const DECLARATION: readonly AdapterClause[] = [
       );
     },
   },
+  {
+    id: 'adapter.check-descriptor',
+    title: 'finds no problem in a descriptor that asks for nothing but its config',
+    skip: needs('checkDescriptor'),
+    run: async (harness) => {
+      const config = harness.check(harness.reference.config as object);
+      const descriptor = { config, forward_headers: [], responses: { mode: 'envelope' } } as const;
+      expectNone(harness.adapter.checkDescriptor?.(descriptor));
+    },
+  },
+  {
+    id: 'adapter.check-manifest',
+    title: 'finds no problem in the manifest of its reference',
+    skip: needs('checkManifest'),
+    run: async ({ adapter, reference }) => {
+      const { all } = new ReferenceRoutes(adapter, reference);
+      const manifest = describeReference(adapter, reference);
+      expectNone(adapter.checkManifest?.(manifest, all));
+    },
+  },
 ];
+
+function expectNone(found: unknown): void {
+  const problems = readProblems(found);
+  assert.deepEqual(
+    problems.map(({ path, message }) => `${path.join('.')} ${message}`),
+    [],
+    'there must be no problem',
+  );
+}

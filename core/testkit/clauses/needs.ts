@@ -15,6 +15,10 @@ const REASONS = {
   upgrade: supports('upgrade'),
   operation: ({ adapter }: AdapterHarness) =>
     adapter.operation === undefined ? 'the adapter defines no operation' : null,
+  checkDescriptor: ({ adapter }: AdapterHarness) =>
+    adapter.checkDescriptor === undefined ? 'the adapter has all that descriptors ask for' : null,
+  checkManifest: ({ adapter }: AdapterHarness) =>
+    adapter.checkManifest === undefined ? 'the adapter carries all that it supports' : null,
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

@@ -12,13 +12,26 @@ import type { RunningReference } from './running-reference.js';
 
 type Reference = Pick<RunningReference, 'operation'>;
 
-/** The manifest of the reference module for providers of a kind, whose adapter may define `operation`. */
-export function describeReference(kind: string, { operation }: Reference): Manifest {
-  if (operation === undefined) return REFERENCE_MANIFEST;
-  const http_routes = REFERENCE_MANIFEST.http_routes.map((route) => {
-    return { ...route, operation: { ...route.operation, [kind]: operation(route) } };
-  });
-  return { ...REFERENCE_MANIFEST, http_routes };
+/**
+ * The manifest of the reference module as providers of an adapter carry it: with its `operation`, and without what it
+ * does not support.
+ */
+export function describeReference(
+  { kind, supports }: Pick<ProviderAdapter, 'kind' | 'supports'>,
+  { operation }: Reference,
+): Manifest {
+  const { admin, config, http_routes, ...others } = REFERENCE_MANIFEST;
+  return {
+    ...others,
+    http_routes:
+      operation === undefined
+        ? http_routes
+        : http_routes.map((route) => {
+            return { ...route, operation: { ...route.operation, [kind]: operation(route) } };
+          }),
+    ...(supports.admin === true && { admin }),
+    ...(supports.configure === true && { config }),
+  };
 }
 
 /** The routes of the reference module, with what the adapter reads of each. */
@@ -28,7 +41,7 @@ export class ReferenceRoutes {
 
   /** @throws AssertionError for an operation that the adapter rejects. */
   constructor(adapter: ProviderAdapter, reference: Reference) {
-    const { http_routes } = describeReference(adapter.kind, reference);
+    const { http_routes } = describeReference(adapter, reference);
     this.all = http_routes.map((declared) => {
       const options = readOptions(adapter, declared);
       return { declared, ...(options !== undefined && { options }) };

@@ -30,7 +30,7 @@ export function rawModeSuite(subject: AdapterSubject, host: () => RunningHost): 
       host().drop(`${MODULE}.json`, {
         module: MODULE,
         provider: { kind: subject.adapter.kind, config: reference.config },
-        manifest: { inline: describeReference(subject.adapter.kind, reference) },
+        manifest: { inline: describeReference(subject.adapter, reference) },
         responses: { mode: 'raw' },
       });
       const isServed = async () => (await get('/exact')).status === 200;

@@ -73,7 +73,8 @@ export function callThroughHost(subject: AdapterSubject, host: () => RunningHost
     supports: { ...subject.adapter.supports, streams: false, upgrade: false },
     open: (config, context) => {
       const { kind } = subject.adapter;
-      return openThroughHost(host(), { kind, config }, describeReference(kind, running), context);
+      const manifest = describeReference(subject.adapter, running);
+      return openThroughHost(host(), { kind, config }, manifest, context);
     },
   };
   const start: AdapterSubject['start'] = async (reference) => {

@@ -50,6 +50,35 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    clause: 'adapter.check-descriptor',
+    defect: 'checks its descriptors later',
+    reason: /returns invalid problems/,
+    adapter: { ...GOOD, checkDescriptor: () => Promise.resolve([]) as never },
+  },
+  {
+    clause: 'adapter.check-descriptor',
+    defect: 'takes the envelope for raw mode',
+    reason: /there must be no problem/,
+    adapter: {
+      ...GOOD,
+      checkDescriptor: ({ responses }) => [
+        { path: ['responses', 'mode'], message: `must not be ${responses.mode}` },
+      ],
+    },
+  },
+  {
+    clause: 'adapter.check-manifest',
+    defect: 'rejects its own routes',
+    reason: /there must be no problem/,
+    adapter: {
+      ...GOOD,
+      checkManifest: (_manifest, routes) =>
+        routes.map((_route, index) => {
+          return { path: ['http_routes', index], message: 'must not be there' };
+        }),
+    },
+  },
+  {
     clause: 'open.routes',
     defect: 'takes its routes once',
     reason: /used twice/,
