@@ -24,9 +24,9 @@ import {
   readHashKey,
 } from './call-provider.js';
 import type { CallStep } from './call-steps.js';
-import { createReply } from './create-reply.js';
-import { createCallFailure } from './event-reply.js';
-import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import { createCallFailure } from './provider-error.js';
+import { findForm } from './responses/find-form.js';
+import type { ForwardedResponse } from './responses/response-form.js';
 import type { RouteCall } from './route-call.js';
 import { createRouteRequest } from './route-request.js';
 
@@ -133,11 +133,11 @@ async function serveCached(
     if (rejection !== null) throw rejection;
     facts.bodies = createBodies(module, operation, request);
     if (facts.bodies !== null) facts.bodies.response = [...cached.outcome.pieces];
-    const parse = createResponseReader(matched, call.credentialHeaders, request);
     const outcome = decideConditions(call, cached.outcome);
     const asGet =
       operation.kind === 'http_route' ? { ...operation, method: 'GET' as const } : operation;
-    call.reply = createReply(call, await parse(outcome, { base: cached.base }, asGet), null);
+    const response = await findForm(call).read(call, outcome, { base: cached.base }, asGet);
+    call.reply = response.form.reply(call, response, null);
   } catch (error) {
     if (!isProviderFailure(error)) throw error;
     throw createCallFailure(call, error);

@@ -14,7 +14,8 @@ import {
   type RequestFacts,
 } from '../request.js';
 import { callProvider, type ProviderRequest } from './call-provider.js';
-import { createResponseReader, type ForwardedResponse } from './forwarded-response.js';
+import { findForm } from './responses/find-form.js';
+import type { ForwardedResponse } from './responses/response-form.js';
 import type { RouteCall } from './route-call.js';
 
 const OK = 200;
@@ -66,7 +67,7 @@ export async function fillCache(
   entry: CacheEntry,
   providerRequest: ProviderRequest<ForwardedResponse>,
 ): Promise<ForwardedResponse> {
-  const { request, facts, matched } = call;
+  const { request, facts } = call;
   const fillFacts = { ...createRequestFacts(), span: facts.span };
   const filling = startFill(call, entry, providerRequest, fillFacts);
   let fetched: Fetched;
@@ -82,8 +83,7 @@ export async function fillCache(
   if (kept !== null) recordCacheResult(call, 'miss', describeStored(kept));
   const decided = decideConditions(call, outcome);
   if (decided === outcome) return response;
-  const parse = createResponseReader(matched, call.credentialHeaders, request);
-  return parse(decided, { base }, providerRequest.operation);
+  return findForm(call).read(call, decided, { base }, providerRequest.operation);
 }
 
 /** Fetches a new response while a stale one is served. */
@@ -112,8 +112,10 @@ async function startFill(
   const held = ofRequest?.fork();
   const detached = { signal: NEVER, facts, ...(held !== undefined && { held }) };
   const mask = (text: string) => call.request.mask(text);
-  const read = { actor, client, headers, isHttp10, method: 'GET', signal: NEVER, facts, mask };
-  const parse = createResponseReader(call.matched, call.credentialHeaders, read);
+  const request = { actor, client, headers, isHttp10, method: 'GET', signal: NEVER, facts, mask };
+  const { matched, credentialHeaders, webSocketCall } = call;
+  const reading = { matched, credentialHeaders, webSocketCall, request };
+  const form = findForm(reading);
   let status: number | null = null;
   let stream: CheckedOutcome['stream'] = null;
   const fill = cache.begin(key, place);
@@ -124,7 +126,8 @@ async function startFill(
       withheld: listWithheld(call),
       parseResponse: async (outcome, source, operation) => {
         ({ status } = outcome);
-        return { outcome, base: source.base, response: await parse(outcome, source, operation) };
+        const response = await form.read(reading, outcome, source, operation);
+        return { outcome, base: source.base, response };
       },
     });
     const cached = createCachedResponse(fetched.outcome, fetched.base, {

@@ -21,12 +21,12 @@ import {
 } from './body-policy.js';
 import { fillCache } from './cached-call.js';
 import { callProvider } from './call-provider.js';
-import { createReply } from './create-reply.js';
 import { enforceInput } from './enforce-schemas.js';
-import { admitStream } from './event-reply.js';
 import { readHopByHopNames } from './headers-to-provider.js';
 import { translateOverload } from './overload.js';
 import { createFailureError } from './provider-error.js';
+import { admitStream } from './responses/events.js';
+import { findForm } from './responses/find-form.js';
 import { describeRoute, type MatchedRoute, type RouteCall } from './route-call.js';
 import { createRouteRequest } from './route-request.js';
 import { endUploadWithRight } from './watch-right.js';
@@ -196,7 +196,9 @@ export const providerStep: CallStep = {
         call.cacheEntry === null
           ? await callProvider(providerRequest)
           : await fillCache(call, call.cacheEntry, providerRequest);
-      call.reply = createReply(call, response, admitted);
+      // A response to a handshake without a WebSocket.
+      if (admitted !== null && response.form !== findForm(call)) admitted.close();
+      call.reply = response.form.reply(call, response, admitted);
     } catch (error) {
       admitted?.close();
       if (!(error instanceof UnapprovedCall)) throw error;

@@ -9,6 +9,7 @@ import type { QueryViolation } from '../../schema/query-schema.js';
 import type { SchemaViolation } from '../../schema/run.js';
 import type { CheckCaller } from '../../schema/schema-checks.js';
 import type { CallerRequest, RequestFacts } from '../request.js';
+import type { ReadCall } from './responses/response-form.js';
 
 const MAX_DETAILS = 20;
 
@@ -118,25 +119,29 @@ function rejectInput(
 }
 
 /**
- * Validates the body of a 2xx. Returns a promise only if the check takes long.
- * @param isEmptyNull whether an absent body counts as `null`, as in the envelope, and is validated
+ * Validates the body of a 2xx. In the envelope an absent body counts as `null`.
+ * @returns the response; a promise only if the check takes long
  * @throws SchemaMismatch in the mode `enforce`; RejectedCall when too many checks take long.
  */
-export function enforceOutput(
-  { output }: RouteSchemas,
+export function checkOutput<T>(
+  { matched: { module, match }, request }: ReadCall,
   { status, pieces, length }: CheckedOutcome,
-  isEmptyNull: boolean,
-  request: CheckedRequest,
-): void | Promise<void> {
-  if (output === null || status < 200 || status > 299) return;
-  if (length === 0 && !isEmptyNull) return;
+  response: T,
+): T | Promise<T> {
+  const output = match.value.schemas?.output ?? null;
+  if (output === null || status < 200 || status > 299) return response;
+  if (length === 0 && module.descriptor.responses.mode === 'raw') return response;
   const body = length === 0 ? Buffer.from('null') : Buffer.concat(pieces, length);
   const violations = output.findViolations(body, createCaller(request));
   if (!(violations instanceof Promise)) {
-    return rejectOutput(output.mode, violations, status, request);
+    rejectOutput(output.mode, violations, status, request);
+    return response;
   }
   return violations.then(
-    (violations) => rejectOutput(output.mode, violations, status, request),
+    (found) => {
+      rejectOutput(output.mode, found, status, request);
+      return response;
+    },
     (error: unknown) => {
       throw translateQueueFull(error, status);
     },

@@ -1,32 +1,25 @@
 import { ProviderFailure } from '../../contract/index.js';
-import type { Responses } from '../../descriptor/sections/responses.js';
+import { isPlainEnvelope, type Responses } from '../../descriptor/sections/responses.js';
+import type { LiveModule } from '../../modules/live-module.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import { type ReferenceContext, rewriteLinks, rewriteReference } from './rewrite-references.js';
+import type { ReadCall } from './responses/response-form.js';
+import { createReferences, rewriteLinks, rewriteReference } from './rewrite-references.js';
 
 /** The headers of a response that the provider determines. */
 export interface ExposedHeaders {
   readonly cacheControl: string;
-  /** The caching that the provider allows, for anonymous callers. */
-  readonly publicCacheControl: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** The exposed names of the descriptor, present or not. */
   readonly exposed: readonly string[];
 }
 
-interface ExposeOptions {
-  readonly responses: Responses;
-  readonly references: Omit<ReferenceContext, 'base'>;
-  /** The request headers for credentials; lower-case names. */
-  readonly credentialHeaders: readonly string[];
-}
-
-/**
- * @param base the base of the endpoint that responded
- * @throws ProviderFailure `protocol` for a value that HTTP cannot transfer.
- */
-export type ExposeHeaders = (outcome: CheckedOutcome, base: EndpointBase | null) => ExposedHeaders;
+type ExposeHeaders = (
+  call: ReadCall,
+  outcome: CheckedOutcome,
+  base: EndpointBase | null,
+) => ExposedHeaders;
 
 const NOT_MODIFIED = 304;
 const UNAUTHORIZED = 401;
@@ -37,23 +30,46 @@ const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that are computed for each response. */
 const COMPUTED = new Set(['cache-control', 'vary', 'x-content-type-options']);
 
-/** Computes everything that does not depend on the response once per module. */
-export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
-  const { responses, references, credentialHeaders } = options;
-  const { mode, expose_headers: exposed } = responses;
+/** Of a descriptor that exposes none. */
+export const NOTHING_EXPOSED: ExposedHeaders = { cacheControl: NO_STORE, headers: [], exposed: [] };
+
+/** Created once for each module, which is immutable. */
+const exposers = new WeakMap<LiveModule, ExposeHeaders>();
+
+/**
+ * @param base the base of the endpoint that responded
+ * @throws ProviderFailure `protocol` for a value that HTTP cannot transfer.
+ */
+export const exposeHeaders: ExposeHeaders = (call, outcome, base) => {
+  const { module } = call.matched;
+  const { responses } = module.descriptor;
+  if (isPlainEnvelope(responses)) return NOTHING_EXPOSED;
+  let expose = exposers.get(module);
+  if (expose === undefined) {
+    expose = createExposeHeaders(responses, call.credentialHeaders);
+    exposers.set(module, expose);
+  }
+  return expose(call, outcome, base);
+};
+
+/** Computes everything that does not depend on the response. */
+function createExposeHeaders(
+  { mode, expose_headers: exposed }: Responses,
+  credentialHeaders: readonly string[],
+): ExposeHeaders {
   const isRaw = mode === 'raw';
   const passed = exposed.filter((name) => !COMPUTED.has(name));
   const exposesVary = exposed.includes('vary');
   const exposesCacheControl = exposed.includes('cache-control');
   const ownVary = credentialHeaders.join(', ');
 
-  return (outcome, base) => {
+  return (call, outcome, base) => {
     const headers: string[] = [];
     for (const name of passed) {
       // Some clients follow `location` of a 304, and send their credentials along.
       if (name === 'location' && outcome.status === NOT_MODIFIED) continue;
       const received = readValue(outcome, name);
-      const value = received === null ? null : translate(name, received, base, references);
+      const value = received === null ? null : translate(name, received, call, base);
       if (value !== null) headers.push(name, value);
     }
     if (isRaw || exposesVary) {
@@ -69,13 +85,13 @@ export function createExposeHeaders(options: ExposeOptions): ExposeHeaders {
     }
     if (isRaw) headers.push('modgate-origin', 'provider');
     const received = readValue(outcome, 'cache-control');
-    const cacheControl = chooseCacheControl(received, exposesCacheControl, isRaw);
-    return {
-      cacheControl,
-      publicCacheControl: exposesCacheControl ? (received ?? cacheControl) : cacheControl,
-      headers,
-      exposed,
-    };
+    // Responses for callers without credentials may be shared.
+    const isShared = received !== null && call.request.actor.kind === 'anonymous';
+    const cacheControl =
+      isShared && exposesCacheControl
+        ? received
+        : chooseCacheControl(received, exposesCacheControl, isRaw);
+    return { cacheControl, headers, exposed };
   };
 }
 
@@ -110,12 +126,12 @@ function chooseCacheControl(received: string | null, isExposed: boolean, isRaw: 
 function translate(
   name: string,
   value: string,
+  call: ReadCall,
   base: EndpointBase | null,
-  references: Omit<ReferenceContext, 'base'>,
 ): string | null {
-  if (name === 'link') return rewriteLinks(value, { ...references, base });
+  if (name === 'link') return rewriteLinks(value, createReferences(call, base));
   if (name !== 'location' && name !== 'content-location') return value;
-  return rewriteReference(value, { ...references, base });
+  return rewriteReference(value, createReferences(call, base));
 }
 
 /** A directive without a comma in its value (RFC 9111, 5.2). */

@@ -5,7 +5,12 @@ import { describeFailure } from '../../lib/failure-detail.js';
 import { TOO_DEEP } from '../../lib/json/json-check.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
-import { createMask, listInvalidParts, readRetryAfterMs } from '../../provider/mask-failure.js';
+import {
+  createMask,
+  listInvalidParts,
+  maskFailure,
+  readRetryAfterMs,
+} from '../../provider/mask-failure.js';
 import {
   type CheckedOutcome,
   isPassthroughError,
@@ -16,6 +21,7 @@ import { ClientClosed } from '../request.js';
 import { SchemaMismatch } from './enforce-schemas.js';
 import { assertSendable } from './exposed-headers.js';
 import { readProviderError } from './read-provider-error.js';
+import { describeRoute, type RouteCall } from './route-call.js';
 
 // RFC 9110 10.2.3: seconds, or an IMF-fixdate.
 const RETRY_AFTER =
@@ -174,6 +180,16 @@ export function createFailureError(
     ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
     ...(isRejected && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
   });
+}
+
+/** Creates the error of a call that failed after its provider had answered. */
+export function createCallFailure(
+  { matched, request }: RouteCall,
+  failure: ProviderFailure,
+): HostError | ClientClosed {
+  const { descriptor, secrets } = matched.module;
+  const masked = maskFailure(failure, createMask(secrets, request));
+  return createFailureError(masked, describeRoute(matched), descriptor.owner);
 }
 
 /** The words of the host and of the shipped adapters. */

@@ -1,8 +1,10 @@
 import { MODULE_REDIRECTS } from '../../descriptor/sections/responses.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
-import type { CalledAddress } from './called-address.js';
+import { calledBase } from '../request.js';
+import { type CalledAddress, findCalledAddress } from './called-address.js';
 import { REDIRECTS } from './provider-response.js';
+import type { ReadCall } from './responses/response-form.js';
 
 /** The status of an incomplete resumable upload. */
 const PERMANENT_REDIRECT = 308;
@@ -22,6 +24,21 @@ export interface ReferenceContext {
    * The address that the provider received as its own; absent or `null` without `forward_client`.
    */
   readonly called?: CalledAddress | null;
+}
+
+/** @param base the base of the endpoint that responded */
+export function createReferences(
+  { matched: { module, target }, request }: ReadCall,
+  base: EndpointBase | null,
+): ReferenceContext {
+  const { forward_client, responses } = module.descriptor;
+  const origins = responses.origins.map((origin) => ({ origin, path: '' }));
+  return {
+    base,
+    bases: [...module.client.bases, ...origins],
+    prefix: calledBase(target),
+    called: forward_client ? findCalledAddress(request, target) : null,
+  };
 }
 
 /** Visible ASCII without the backslash, which URL parsers treat as a slash. */
@@ -124,25 +141,28 @@ interface PassedRedirect {
 
 /**
  * Selects the redirects that the caller receives, by `responses.redirects`. The host follows none.
- * @param target the target of the request at the provider, to which a `location` may be relative
+ * @param base the base of the endpoint that responded
  * @returns `null` for any other redirect
  */
 export function passRedirect(
   { status, headers }: CheckedOutcome,
-  allowed: readonly string[],
-  context: ReferenceContext,
-  target: string,
+  call: ReadCall,
+  base: EndpointBase | null,
 ): PassedRedirect | null {
+  const { module, target } = call.matched;
+  const { redirects: allowed } = module.descriptor.responses;
   if (!REDIRECTS.has(status) || allowed.length === 0) return null;
   const { location } = headers;
   if (location === undefined) {
     const isPassed = status === PERMANENT_REDIRECT && allowed.includes(MODULE_REDIRECTS);
     return isPassed ? { location: null } : null;
   }
-  const { origin, path } = context.base ?? NO_BASE;
-  const requested = origin + path + target;
+  // It may be relative to the target of the request at the provider.
+  const { origin, path } = base ?? NO_BASE;
+  const requested = origin + path + target.forwardTarget;
   if (location === '' || !SAFE.test(location) || !URL.canParse(location, requested)) return null;
   const { href: absolute, origin: other } = new URL(location, requested);
+  const context = createReferences(call, base);
   const rewritten = rewriteReference(absolute, context);
   const leadsElsewhere = rewritten === absolute && other !== context.called?.origin;
   const isPassed =

@@ -25,6 +25,7 @@ import type {
   ParsedTarget,
   RequestFacts,
 } from '../request.js';
+import type { WebSocketCall } from '../websocket/websocket-call.js';
 
 /** A target of a module's shape. */
 export type ForwardTarget = Exclude<ParsedTarget, { kind: 'host' }>;
@@ -122,6 +123,8 @@ export class RouteCall implements RouteRequest {
   upload: Upload | null = null;
   /** Whether the body is bytes, not JSON. */
   sendsBytes = false;
+  /** The handshake of the host with the provider; `null` for a route that is no WebSocket. */
+  webSocketCall: WebSocketCall | null = null;
   /** `null` before the provider or the cache has responded. */
   reply: Reply | null = null;
   /** The cached responses of the host; `null` without a cache. */

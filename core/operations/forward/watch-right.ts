@@ -2,6 +2,7 @@ import { HostError } from '../../errors.js';
 import type { ResponseStream } from '../../provider/response-stream.js';
 import { isSameActor, mayCallRoute } from '../authorization.js';
 import { rights, type Standing } from '../right-watch.js';
+import { createCallFailure } from './provider-error.js';
 import type { RouteCall } from './route-call.js';
 
 const NOTHING = () => {};
@@ -27,8 +28,9 @@ export function watchRight({ matched, request }: RouteCall, options: WatchOption
   return rights.add({ verify, expiresAt: request.actor.expiresAt, ...options });
 }
 
-/** Cuts a body when the right of its caller is withdrawn. */
-export function endBodyWithRight(call: RouteCall, body: ResponseStream): void {
+/** Describes its failures to the caller, and cuts it when the right of the caller is withdrawn. */
+export function followBody(call: RouteCall, body: ResponseStream): void {
+  body.toError = (failure) => createCallFailure(call, failure);
   const stop = watchRight(call, {
     endsWithCredential: false,
     onLost: () => {

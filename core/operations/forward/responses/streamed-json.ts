@@ -1,49 +1,56 @@
-import type { BodySink } from '../../contract/index.js';
-import { MarkFilter } from '../../lib/byte-order-mark.js';
-import { type InvalidJson, JsonCheck } from '../../lib/json/json-check.js';
-import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
-import { type CheckedOutcome, holdBody, readLength } from '../../provider/outcome.js';
-import type { ParseResponse } from '../../provider/provider-call.js';
-import type { RejectedCall } from '../../provider/rejected-call.js';
-import type { ResponseStream } from '../../provider/response-stream.js';
-import type { ReplyStream } from '../reply.js';
-import type { ExposedHeaders, ExposeHeaders } from './exposed-headers.js';
+import type { BodySink } from '../../../contract/index.js';
+import { MarkFilter } from '../../../lib/byte-order-mark.js';
+import { type InvalidJson, JsonCheck } from '../../../lib/json/json-check.js';
+import { findLastByte, isEndOfValue } from '../../../lib/json/value-end.js';
+import type { LiveModule } from '../../../modules/live-module.js';
+import { type CheckedOutcome, holdBody, readLength } from '../../../provider/outcome.js';
+import type { RejectedCall } from '../../../provider/rejected-call.js';
+import type { ResponseStream } from '../../../provider/response-stream.js';
+import { JSON_TYPE, Reply, type ReplyStream } from '../../reply.js';
+import { type ExposedHeaders, exposeHeaders } from '../exposed-headers.js';
 import {
   type BodyProblem,
   createProtocolFailure,
   describeProblem,
   findHeaderProblem,
   UNKNOWN_LENGTH,
-} from './provider-response.js';
-import { isForwardedJson } from './raw-response.js';
-import type { MatchedRoute } from './route-call.js';
+} from '../provider-response.js';
+import { followBody } from '../watch-right.js';
+import { envelopeForm, splitEnvelope } from './envelope.js';
+import { isForwardedJson, rawForm } from './raw.js';
+import type { ForwardedResponse, ResponseForm } from './response-form.js';
 
-/** A JSON response for callers that exceeds the buffer. */
-export interface StreamedJson {
-  readonly mode: 'json';
+interface StreamedJson extends ForwardedResponse {
   readonly status: number;
   readonly contentType: string | null;
   /** It fails if the body is not JSON. */
   readonly source: ResponseStream;
-  /** `null` if the descriptor exposes none. */
-  readonly exposed: ExposedHeaders | null;
+  readonly exposed: ExposedHeaders;
 }
 
-/**
- * Creates a reader of JSON responses that may exceed the buffer.
- * @param readHeld reads a buffered response
- * @param expose `null` if the descriptor exposes no headers
- */
-export function createJsonReader<Held>(
-  { module: { descriptor } }: MatchedRoute,
-  readHeld: ParseResponse<Held>,
-  expose: ExposeHeaders | null,
-): ParseResponse<StreamedJson | Held> {
-  const { limits, responses } = descriptor;
-  const isRaw = responses.mode === 'raw';
-  return (outcome, endpoint, operation) => {
+/** The form of buffered JSON. */
+export function heldFormOf({ descriptor }: LiveModule): ResponseForm {
+  return descriptor.responses.mode === 'raw' ? rawForm : envelopeForm;
+}
+
+/** JSON that exceeds the buffer; it is sent while it is validated. */
+export const jsonForm: ResponseForm<StreamedJson> = {
+  /** A schema needs the complete body. */
+  fits({ schemas }, { descriptor: { limits }, client }) {
+    return limits.hold_bytes < limits.response_bytes && client.streams && !schemas?.output;
+  },
+
+  stream: (_route, { descriptor: { limits } }) => ({
+    maxBytes: limits.response_bytes,
+    holdBytes: limits.hold_bytes,
+  }),
+
+  read(call, outcome, endpoint, operation) {
+    const { module } = call.matched;
+    const { limits, responses } = module.descriptor;
     const { status, headers, stream: source } = outcome;
-    if (source === null) return readHeld(outcome, endpoint, operation);
+    const heldForm = heldFormOf(module);
+    if (source === null) return heldForm.read(call, outcome, endpoint, operation);
     if ((readLength(headers) ?? 0) > limits.response_bytes) {
       const problem = `over ${limits.response_bytes} bytes`;
       throw createProtocolFailure(outcome, problem, problem);
@@ -53,21 +60,33 @@ export function createJsonReader<Held>(
     if (isSuccess && foreign !== null) {
       throw createProtocolFailure(outcome, foreign.state, foreign.detail);
     }
+    const isRaw = responses.mode === 'raw';
     if (isRaw ? !isForwardedJson(outcome) : !isSuccess) {
       return holdBody(outcome, limits.response_bytes).then((held) =>
-        readHeld(held, endpoint, operation),
+        heldForm.read(call, held, endpoint, operation),
       );
     }
     checkWhileRead(source, outcome);
     return {
-      mode: 'json',
+      form: jsonForm,
       status: isRaw ? status : 200,
       contentType: isRaw ? (headers['content-type'] ?? null) : null,
       source,
-      exposed: expose?.(outcome, endpoint.base) ?? null,
+      exposed: exposeHeaders(call, outcome, endpoint.base),
     };
-  };
-}
+  },
+
+  reply(call, { status, contentType, source, exposed }) {
+    const { authorization, matched } = call;
+    followBody(call, source);
+    const isRaw = matched.module.descriptor.responses.mode === 'raw';
+    const stream = new JsonStream(source, isRaw ? null : splitEnvelope(matched));
+    return Reply.forwarded(authorization, {
+      ...{ status, pieces: [], contentType: contentType ?? JSON_TYPE, contentLength: null, stream },
+      ...exposed,
+    });
+  },
+};
 
 /** The stream fails at the first invalid byte, or at its end. */
 function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
@@ -88,7 +107,7 @@ function checkWhileRead(source: ResponseStream, outcome: CheckedOutcome): void {
 }
 
 /** A body with its envelope that is validated while it is sent. */
-export class JsonStream implements ReplyStream, BodySink {
+class JsonStream implements ReplyStream, BodySink {
   readonly isEvents = false;
   /** A body that is invalid from its start becomes a Problem. */
   readonly isHeadFirst = false;

@@ -1,13 +1,19 @@
-import { isJsonMediaType } from '../../lib/media-type.js';
-import { type CheckedOutcome, ProviderStatus, readLength } from '../../provider/outcome.js';
-import { BODILESS } from '../reply.js';
+import { cleanDetail } from '../../../lib/failure-detail.js';
+import { isJsonMediaType } from '../../../lib/media-type.js';
+import { createMask } from '../../../provider/mask-failure.js';
+import { type CheckedOutcome, ProviderStatus, readLength } from '../../../provider/outcome.js';
+import { BODILESS, Reply } from '../../reply.js';
+import { checkOutput } from '../enforce-schemas.js';
+import { type ExposedHeaders, exposeHeaders } from '../exposed-headers.js';
 import {
   createProtocolFailure,
   createRedirectFailure,
   findBodyProblem,
   isJsonResponse,
   UNKNOWN_LENGTH,
-} from './provider-response.js';
+} from '../provider-response.js';
+import { passRedirect } from '../rewrite-references.js';
+import type { ForwardedResponse, ResponseForm } from './response-form.js';
 
 const NOT_MODIFIED = 304;
 /** Statuses of a part of a body, and of responses to a proxy. */
@@ -16,8 +22,8 @@ const NOT_PASSED: ReadonlySet<number> = new Set([206, 407, 421]);
 const MIN_ERROR_STATUS = 400;
 const NONE: readonly Uint8Array[] = [];
 
-/** A response that is forwarded with its own status. */
-export interface RawResponse {
+/** The parts of a response that is forwarded with its own status. */
+interface RawParts {
   readonly status: number;
   /** The provider's bytes; empty without a body. */
   readonly pieces: readonly Uint8Array[];
@@ -32,6 +38,35 @@ export interface RawResponse {
   readonly omitted?: string;
 }
 
+interface RawResponse extends ForwardedResponse {
+  readonly raw: RawParts;
+  readonly exposed: ExposedHeaders;
+}
+
+/** The provider's own status and JSON. */
+export const rawForm: ResponseForm<RawResponse> = {
+  fits: (_route, { descriptor }) => descriptor.responses.mode === 'raw',
+  stream: () => null,
+
+  read(call, outcome, { base }, operation) {
+    const redirect = passRedirect(outcome, call, base);
+    const exposed = exposeHeaders(call, outcome, base);
+    if (redirect !== null) {
+      const raw = { status: outcome.status, pieces: NONE, contentType: null };
+      return { form: rawForm, raw, exposed: withLocation(exposed, redirect.location) };
+    }
+    const isHead = operation.kind === 'http_route' && operation.method === 'HEAD';
+    const raw = readParts(outcome, isHead);
+    return checkOutput(call, outcome, { form: rawForm, raw, exposed });
+  },
+
+  reply({ authorization, matched, request, facts }, { raw, exposed }) {
+    const mask = createMask(matched.module.secrets, request);
+    facts.failure_detail = raw.omitted === undefined ? null : cleanDetail(mask(raw.omitted));
+    return Reply.forwarded(authorization, { ...raw, ...exposed });
+  },
+};
+
 /**
  * Accepts any final status except those about the connection to the provider, with JSON or no body.
  * An error whose body is not JSON is forwarded without it.
@@ -39,7 +74,7 @@ export interface RawResponse {
  * @throws ProviderFailure `protocol` for a redirect, and for a body that cannot be forwarded.
  * @throws ProviderStatus for a status that cannot be forwarded.
  */
-export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawResponse {
+function readParts(outcome: CheckedOutcome, isHead: boolean): RawParts {
   const { status, headers, pieces, length } = outcome;
   // Clients follow unassigned statuses of this class too.
   const isRedirect = status >= 300 && status < MIN_ERROR_STATUS && status !== NOT_MODIFIED;
@@ -58,6 +93,17 @@ export function readRawResponse(outcome: CheckedOutcome, isHead: boolean): RawRe
     throw createProtocolFailure(outcome, problem.state, problem.detail);
   }
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
+}
+
+/** Adds `location`, exposed or not, because a redirect is useless without it. */
+function withLocation(exposed: ExposedHeaders, location: string | null): ExposedHeaders {
+  if (location === null) return exposed;
+  const headers: string[] = ['location', location];
+  for (let index = 0; index < exposed.headers.length; index += 2) {
+    const [name = '', value = ''] = exposed.headers.slice(index, index + 2);
+    if (name !== 'location') headers.push(name, value);
+  }
+  return { ...exposed, headers };
 }
 
 /** Whether the body of a response is forwarded regardless of its content, if it is JSON. */
