@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** A number with so many digits may be rounded by a double. */
 const LONG_NUMBER = /\d[\d.]{15}/;
+/** Such a number outside of strings, or what looks like one within. */
+const BARE_LONG_NUMBER = /(?:^|[\s:,[-])\d[\d.]{15}/;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** As deep as the library reads messages. */
@@ -24,7 +26,7 @@ export interface ExactValue {
  */
 export function parseExactly(text: string): ExactValue {
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  if (!LONG_NUMBER.test(json)) return { value: JSON.parse(json), mark: null };
+  if (!BARE_LONG_NUMBER.test(json)) return { value: JSON.parse(json), mark: null };
   const mark = randomUUID();
   const marked = json.replace(STRING_OR_NUMBER, (token) =>
     token.startsWith('"') || !LONG_NUMBER.test(token) ? token : `"${mark}${token}"`,

@@ -37,12 +37,14 @@ function formatTimeout(ms: number): string {
   return text.length <= MAX_DIGITS ? `${text}m` : `${Math.floor(ms / 1000)}S`;
 }
 
-/** The metadata of a response as headers. */
-export function toResponseHeaders(metadata: IncomingHttpHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(metadata)) {
+/** Adds the metadata of a response to its headers. */
+export function addResponseHeaders(
+  headers: Record<string, string>,
+  metadata: IncomingHttpHeaders,
+): void {
+  for (const name in metadata) {
+    const value = metadata[name];
     if (value === undefined || NOT_RETURNED.test(name)) continue;
     headers[name] = [value].flat().join(', ');
   }
-  return headers;
 }

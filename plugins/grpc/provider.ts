@@ -37,7 +37,7 @@ import { EndpointClient } from './endpoint-client.js';
 import { createTooLarge } from './frames.js';
 import type { GrpcCall } from './grpc-call.js';
 import { knownMessage } from './known-types.js';
-import { readMetadata, toResponseHeaders } from './metadata.js';
+import { addResponseHeaders, readMetadata } from './metadata.js';
 import { Reflection } from './reflection.js';
 import { readDescriptorSet } from './schema.js';
 import { type KnownSchema, ReflectedSource } from './schema-source.js';
@@ -364,7 +364,10 @@ class RouteResponse {
 
   #createHeaders(contentType: string): Record<string, string> {
     const { headers, end } = this.#call;
-    return { ...toResponseHeaders({ ...headers, ...end?.trailers }), 'content-type': contentType };
+    const all: Record<string, string> = { 'content-type': contentType };
+    addResponseHeaders(all, headers);
+    if (end !== null) addResponseHeaders(all, end.trailers);
+    return all;
   }
 
   /** @throws ProviderFailure `protocol` for a message that has no JSON. */
