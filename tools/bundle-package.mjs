@@ -14,6 +14,9 @@ const outDir = process.argv[2] ?? LIB;
 const CONTRACT = 'core/contract/index.js';
 const TESTKIT = 'core/testkit/index.js';
 const CLIENT = 'core/client/index.js';
+const TRANSPORT = 'plugins/shared/transport.js';
+/** One file for all modules that `TRANSPORT` imports, for the shipped plugins as well. */
+const WHOLE_TRANSPORT = 'plugins/shared/all.js';
 /** The largest thread. */
 const PARSE_WORKER = 'core/manifest/parse-worker.js';
 /** One file for all modules of the contract, of which `CONTRACT` exports a part. */
@@ -48,6 +51,7 @@ const groups = {
   'core/cli/on-demand.js': (path) => path.startsWith('core/cli/'),
 };
 const onDemand = listOnDemand();
+const transportParts = listImported(TRANSPORT);
 
 /** Modules that exist in the package only, by path. */
 const MADE = {
@@ -56,6 +60,10 @@ const MADE = {
     .map((name) => `export * from './${name}';`)
     .join(''),
   [CONTRACT]: `export { ${Object.keys(await import(join(DIST, CONTRACT)))} } from './all.js'`,
+  [WHOLE_TRANSPORT]: transportParts
+    .map((path) => `export * from ${refer(WHOLE_TRANSPORT, path)};`)
+    .join(''),
+  [TRANSPORT]: `export { ${Object.keys(await import(join(DIST, TRANSPORT)))} } from './all.js'`,
   ...Object.fromEntries(
     Object.entries(groups).map(([group, includes]) => [
       group,
@@ -79,8 +87,12 @@ for (const entry of coreEntries.slice(1)) {
   mkdirSync(dirname(join(outDir, entry)), { recursive: true });
   writeFileSync(join(outDir, entry), `export * from ${code};\n`);
 }
-const pluginEntries = listPluginEntries();
-await bundle(pluginEntries, { from: dirname(pluginEntries[0]), chunks: 'plugins/shared' });
+await bundle([WHOLE_TRANSPORT], { from: dirname(WHOLE_TRANSPORT) });
+await bundle([TRANSPORT, ...listPluginEntries()], {
+  from: dirname(TRANSPORT),
+  chunks: 'plugins/shared',
+  shared: transportParts,
+});
 await stop();
 for (const path of files.filter((one) => OPENED.test(one))) {
   mkdirSync(dirname(join(outDir, path)), { recursive: true });
@@ -88,7 +100,7 @@ for (const path of files.filter((one) => OPENED.test(one))) {
     writeFileSync(join(outDir, path), JSON.stringify(JSON.parse(read(path))));
   else cpSync(join(DIST, path), join(outDir, path), { recursive: true });
 }
-for (const entry of [CONTRACT, TESTKIT, CLIENT]) writeTypes(toTypes(entry));
+for (const entry of [CONTRACT, TESTKIT, CLIENT, TRANSPORT]) writeTypes(toTypes(entry));
 
 /** All output is in one folder, because chunks refer to the contract by a relative path. */
 function nameInCore(entry) {
@@ -98,13 +110,19 @@ function nameInCore(entry) {
 /**
  * @param from the folder of what imports the contract; `null` for the contract itself
  * @param chunks the folder for what several entries share, or import on demand; `null` for none
+ * @param shared the modules that are imported from `WHOLE_TRANSPORT`
  * @param nameOutput the path of an entry's output without its extension
  */
 async function bundle(
   entries,
-  { from = null, chunks = null, nameOutput = (entry) => entry.replace(/\.js$/, '') } = {},
+  {
+    from = null,
+    chunks = null,
+    shared = [],
+    nameOutput = (entry) => entry.replace(/\.js$/, ''),
+  } = {},
 ) {
-  const plugins = from === null ? [] : [shareContract(from)];
+  const plugins = from === null ? [] : [shareContract(from), shareTransport(shared)];
   await build({
     entryPoints: entries.map((entry) => ({ in: join(DIST, entry), out: nameOutput(entry) })),
     outdir: outDir,
@@ -166,6 +184,33 @@ function shareContract(from) {
         dirname(resolve(resolveDir, imported)) === folder ? { path, external: true } : undefined,
       ),
   };
+}
+
+/** Imports of these modules become imports of the one file that holds all of them. */
+function shareTransport(parts) {
+  const paths = new Set([TRANSPORT, WHOLE_TRANSPORT, ...parts].map((path) => join(DIST, path)));
+  // The outputs of all plugins are in folders beside it.
+  const path = `../${relative('plugins', WHOLE_TRANSPORT)}`;
+  return {
+    name: 'transport',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^\./ }, ({ path: imported, resolveDir }) =>
+        parts.length > 0 && paths.has(resolve(resolveDir, imported))
+          ? { path, external: true }
+          : undefined,
+      ),
+  };
+}
+
+/** The modules of plugins that a module imports, itself or through others. */
+function listImported(entry, known = new Set()) {
+  for (const [, url] of read(entry).matchAll(/from '(\.[^']+\.js)'/g)) {
+    const path = join(dirname(entry), url);
+    if (!path.startsWith('plugins/') || known.has(path)) continue;
+    known.add(path);
+    listImported(path, known);
+  }
+  return [...known].toSorted();
 }
 
 /** A start needs `serve`, and often the primary: they are part of the first file. */

@@ -2,7 +2,7 @@ import { array, define, enums, type Infer, object, refine, size } from 'superstr
 import { described, optionally } from '../../core/contract/described.js';
 import { PASSWORD, secretReference } from '../../core/contract/index.js';
 import { clientTls } from '../shared/client-tls.js';
-import { integerBetween } from '../shared/health-config.js';
+import { integerBetween } from '../shared/integer-between.js';
 
 /** The default of brokers since RabbitMQ 4.0. Bytes. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 16_777_216;

@@ -1,58 +1,21 @@
 import {
-  array,
   coerce,
   define,
-  dynamic,
-  enums,
   type Infer,
   literal,
   object,
-  omit,
   record,
   refine,
   type Struct,
-  size,
   string,
 } from 'superstruct';
 import { described, named, optionally, when } from '../../core/contract/described.js';
-import { BALANCING_STRATEGIES, fileReference } from '../../core/contract/index.js';
-import { auth, tls } from '../http/credentials-config.js';
-import { type AnyStruct, endpointWeight, type WeightedEndpoint } from '../http/endpoint-config.js';
-import { headerName } from '../http/header-name.js';
-import { health } from '../shared/health-config.js';
-import { oneMember } from '../shared/keywords.js';
+import { fileReference } from '../../core/contract/index.js';
+import { defineTransport } from '../shared/transport.js';
 
-/** The maximum number of replicas; a larger number requires a load balancer. */
-const MAX_ENDPOINTS = 64;
+export const grpcTransport = defineTransport({ scheme: 'grpc' });
 
-const ENDPOINT = /^grpcs?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$/;
-
-const endpointUrl = described(
-  define<string>(
-    'grpc:// or grpcs:// with a host and a port, without credentials',
-    (value) => typeof value === 'string' && ENDPOINT.test(value) && URL.canParse(value),
-  ),
-  {
-    type: 'string',
-    pattern: ENDPOINT.source,
-    description: 'grpc or grpcs with host and port, without credentials.',
-  },
-);
-
-const weighted = object({ url: endpointUrl, weight: endpointWeight });
-
-/** A URL, or one with a weight. Dynamic, because a union cannot report which key is wrong. */
-const endpoint = described(
-  dynamic<string | WeightedEndpoint>(
-    (value): AnyStruct => (typeof value === 'object' && value !== null ? weighted : endpointUrl),
-  ),
-  when({ type: 'object' }, weighted, endpointUrl),
-);
-
-/** An endpoint with its share of the calls. */
-export function readEndpoint(entry: string | WeightedEndpoint): WeightedEndpoint {
-  return typeof entry === 'string' ? { url: entry, weight: 1 } : entry;
-}
+const { members, checked } = grpcTransport;
 
 const descriptors = described(
   refine(
@@ -68,7 +31,11 @@ const descriptors = described(
     'exactly one of file and reflection',
     ({ file, reflection }) => (file === undefined) !== (reflection === undefined),
   ),
-  { ...oneMember('Where the messages and methods are described: exactly one.') },
+  {
+    minProperties: 1,
+    maxProperties: 1,
+    description: 'Where the messages and methods are described: exactly one.',
+  },
 );
 
 const SERVICE = /^(?:[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)?$/;
@@ -87,52 +54,24 @@ const healthWithService = described(
           'Asks grpc.health.v1 for this service, empty for the server. Default: only a connection.',
       },
     ),
-    ...omit(health, ['path']).schema,
+    ...members.health.schema,
   }),
   { description: 'Active checks of each endpoint; none without it.' },
 );
 
-const members = object({
-  endpoints: described(
-    refine(
-      size(array(endpoint), 1, MAX_ENDPOINTS),
-      'a list of endpoints that differ',
-      (list) => new Set(list.map((entry) => readEndpoint(entry).url)).size === list.length,
-    ),
-    { minItems: 1, maxItems: MAX_ENDPOINTS, description: 'Replicas of the provider.' },
-  ),
-  descriptors,
-  strategy: optionally(enums(BALANCING_STRATEGIES), {
-    default: BALANCING_STRATEGIES[0],
-    description: 'How the host selects an endpoint.',
-  }),
-  hash_header: optionally(headerName, {
-    description: 'Request header whose value selects the endpoint; only for consistent_hash.',
-  }),
-  auth: optionally(auth, {}),
-  tls: optionally(tls, {}),
-  health: optionally(healthWithService, {}),
-});
-
 /** `provider.config` of kind `grpc`. */
-export const grpcConfig = described(
-  refine(
-    refine(
-      members,
-      'a mapping with hash_header for strategy consistent_hash, and for no other',
-      (value) => (value.strategy === 'consistent_hash') === (value.hash_header !== undefined),
-    ),
-    'a mapping with tls only if all endpoints are grpcs',
-    ({ tls: given, endpoints }) =>
-      given === undefined || endpoints.every((entry) => isTls(readEndpoint(entry).url)),
-  ),
-  {},
+export const grpcConfig = checked(
+  object({
+    endpoints: members.endpoints,
+    descriptors,
+    resolver: members.resolver,
+    strategy: members.strategy,
+    hash_header: members.hash_header,
+    auth: members.auth,
+    tls: members.tls,
+    health: optionally(healthWithService, {}),
+  }),
 );
-
-/** Whether connections to an endpoint use TLS. */
-export function isTls(endpoint: string): boolean {
-  return endpoint.startsWith('grpcs:');
-}
 
 export type GrpcConfig = Infer<typeof grpcConfig>;
 

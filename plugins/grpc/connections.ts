@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type Cancellation, ProviderFailure } from '../../core/contract/index.js';
-import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
+import { createAbortFailure, createTransportFailure } from '../shared/transport.js';
 
 /** The most connections of one worker to one endpoint. */
 const MAX_CONNECTIONS = 16;
@@ -26,7 +26,9 @@ const STREAM_WINDOW_BYTES = 65_535;
 const SESSION_MEMORY = 128;
 
 /** Where an endpoint is. */
-export interface GrpcAddress {
+interface GrpcAddress {
+  /** Its name, http or https. */
+  readonly origin: string;
   readonly host: string;
   readonly port: number;
   /** `null` for a connection without TLS. */
@@ -99,6 +101,17 @@ export class EndpointConnections {
     } finally {
       signal.removeEventListener('abort', abort);
     }
+  }
+
+  /** Whether there is no connection, and no call waits for one. */
+  get isUnused(): boolean {
+    const open = this.#ready.size + this.#closing.size + this.#connecting;
+    return open + this.#waiting.size === 0;
+  }
+
+  /** Closes the connections once their calls have ended; a call that comes later opens another one. */
+  retire(): void {
+    for (const each of this.#ready) this.#retire(each);
   }
 
   close(): void {
@@ -255,10 +268,8 @@ class LiveConnection implements Connection {
 
 /** Resolves once the server has sent its settings, so that it speaks HTTP/2 and its limits are known. */
 async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<ClientHttp2Session> {
-  const { host, port, tls } = address;
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const socket = openSocket(address);
-  const session = connect(`${tls === null ? 'http' : 'https'}://${authority}`, {
+  const session = connect(address.origin, {
     createConnection: () => socket,
     maxSessionMemory: SESSION_MEMORY,
     maxHeaderListPairs: MAX_HEADER_PAIRS,

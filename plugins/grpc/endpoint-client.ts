@@ -4,9 +4,15 @@ import {
   type Outcome,
   type ProviderFailure,
 } from '../../core/contract/index.js';
-import type { CallTarget, EndpointRequest, SendRequest } from '../http/send-request.js';
-import type { UpstreamLimits } from '../http/upstream-request.js';
-import { EndpointConnections, type GrpcAddress } from './connections.js';
+import type {
+  CallLimits,
+  CallTarget,
+  EndpointPlace,
+  EndpointRequest,
+  SendRequest,
+  EndpointClient as TransportClient,
+} from '../shared/transport.js';
+import { EndpointConnections } from './connections.js';
 import { type GrpcCall, startCall } from './grpc-call.js';
 
 /** The status for credentials that the server rejects. */
@@ -18,23 +24,33 @@ interface CallOptions {
   readonly metadata: Readonly<Record<string, string>>;
   /** The message, for each attempt; read once there is a connection. */
   readonly message: () => Uint8Array | Promise<Uint8Array>;
-  readonly limits: UpstreamLimits;
+  readonly limits: CallLimits;
   /** The caller, for credentials on behalf of it. */
   readonly context?: EndpointRequest['context'];
 }
 
 /** One endpoint, to which calls are sent with the credentials of the config. */
-export class EndpointClient {
+export class EndpointClient implements TransportClient {
   readonly connections: EndpointConnections;
   readonly #url: string;
   readonly #send: SendRequest;
 
-  constructor(address: GrpcAddress, send: SendRequest) {
-    const { host, port, tls } = address;
-    const authority = host.includes(':') ? `[${host}]` : host;
-    this.#url = `${tls === null ? 'http' : 'https'}://${authority}:${port}`;
-    this.connections = new EndpointConnections(address);
+  constructor(place: EndpointPlace, send: SendRequest) {
+    this.#url = place.origin;
+    this.connections = new EndpointConnections(place);
     this.#send = send;
+  }
+
+  get isUnused(): boolean {
+    return this.connections.isUnused;
+  }
+
+  retire(): void {
+    this.connections.retire();
+  }
+
+  close(): void {
+    this.connections.close();
   }
 
   /**

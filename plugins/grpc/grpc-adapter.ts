@@ -1,7 +1,5 @@
 import { defineAdapter } from '../../core/contract/index.js';
-import { tryCredentials } from '../http/credentials.js';
-import { describeCommon } from '../http/describe-config.js';
-import { grpcConfig, grpcOperation, readEndpoint } from './config.js';
+import { grpcConfig, grpcOperation, grpcTransport } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */
 export const grpcAdapter = defineAdapter({
@@ -9,11 +7,8 @@ export const grpcAdapter = defineAdapter({
   config: grpcConfig,
   supports: { streams: true },
   operation: grpcOperation,
-  describeConfig: ({ auth, endpoints }) => ({
-    ...describeCommon({ auth }),
-    origins: endpoints.map((entry) => readEndpoint(entry).url.replace(/^grpc/, 'http')),
-  }),
-  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
+  describeConfig: (config) => grpcTransport.describe(config),
+  tryCredentials: (config, context) => grpcTransport.tryCredentials(config, context),
   open: async (config, context) => {
     // The libraries are loaded with the first module.
     const { openGrpcProvider } = await import('./provider.js');

@@ -11,7 +11,7 @@ import {
   type FailurePhase,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
+import { createAbortFailure, createTransportFailure } from '../shared/transport.js';
 import { type Connection, type EndpointConnections, MAX_HEADER_BYTES } from './connections.js';
 import { createMalformed, type Frame, FrameReader, readMessage, writeFrame } from './frames.js';
 import type { GrpcStatus } from './statuses.js';

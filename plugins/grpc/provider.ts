@@ -1,5 +1,3 @@
-import { isIP } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import {
   create,
   type FileRegistry,
@@ -23,15 +21,9 @@ import {
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
-import { createSender } from '../http/credentials.js';
-import type { SendRequest } from '../http/send-request.js';
-import { createTlsOptions } from '../http/tls-options.js';
-import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
-import { withDeadline } from '../shared/deadline.js';
-import { createInvalidRequest } from '../shared/failures.js';
+import { createInvalidRequest, type EndpointPlace, type SendRequest } from '../shared/transport.js';
 import { BoundRoute } from './bound-route.js';
-import { type GrpcConfig, type GrpcOperation, isTls, readEndpoint } from './config.js';
-import type { GrpcAddress } from './connections.js';
+import { type GrpcConfig, type GrpcOperation, grpcTransport } from './config.js';
 import { findTooMany } from './count-values.js';
 import { EndpointClient } from './endpoint-client.js';
 import { createTooLarge } from './frames.js';
@@ -59,47 +51,28 @@ export async function openGrpcProvider(
 ): Promise<Provider> {
   const { file } = config.descriptors;
   const fixed = file === undefined ? null : readDescriptorSet(context.file(file));
-  const { send, problem } = await createSender(config.auth, context);
-  const replicas = createClients(config, context.file, send);
-  context.scope.defer(() => {
-    for (const { connections } of replicas.values()) connections.close();
-  });
-  const find = (id: string): EndpointClient => {
-    const replica = replicas.get(id);
-    if (replica !== undefined) return replica;
-    const message = 'the endpoint is not one of this provider';
-    throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
-  };
-  const tryEach = <T>(ids: readonly string[], run: (client: EndpointClient) => Promise<T>) =>
-    tryInOrder(ids, (id) => run(find(id)));
-  const ids = [...replicas.keys()];
+  const { provider, find, tryEach, createCheck } = await grpcTransport.open(
+    config,
+    context,
+    connectGrpc,
+  );
   const source = new ReflectedSource({
     read: (services, signal) =>
-      tryEach(ids, (client) => new Reflection(client, signal).read(services)),
+      tryEach(signal, (client) => new Reflection(client, signal).read(services)),
     ...context,
   });
   const routes = new RouteMethods();
-  const balancing = readBalancing(config);
-  const timeoutMs = balancing.health?.timeoutMs ?? DEFAULT_CHECK_TIMEOUT_MS;
   return {
-    endpoints: () =>
-      config.endpoints.map(readEndpoint).map(({ url, weight }) => ({ id: url, weight })),
-    balancing: () => balancing,
-    credentialProblem: problem,
+    ...provider,
     useRoutes: (all) => {
       routes.use(all);
       if (fixed === null) source.use(routes.services);
     },
     facts: () => listFacts(routes, fixed ?? source.schema, source),
     manifest: () => Promise.reject(new ProviderFailure('refused', 'gRPC has no manifests')),
-    check: (signal, endpoint) =>
-      withDeadline(signal, timeoutMs, (deadline) =>
-        tryEach(endpoint === undefined ? ids : [endpoint], (client) =>
-          checkHealth(client, config.health?.service, deadline),
-        ),
-      ),
+    check: createCheck((client, signal) => checkHealth(client, config.health?.service, signal)),
     invoke: async (invocation) => {
-      const { endpoint = ids[0] ?? '', operation } = invocation;
+      const { endpoint, operation } = invocation;
       if (operation.kind !== 'http_route') {
         throw new ProviderFailure('refused', `kind grpc has no ${operation.kind}`);
       }
@@ -111,16 +84,9 @@ export async function openGrpcProvider(
   };
 }
 
-async function tryInOrder<T>(ids: readonly string[], run: (id: string) => Promise<T>): Promise<T> {
-  let last: unknown;
-  for (const id of ids) {
-    try {
-      return await run(id);
-    } catch (error) {
-      last = error;
-    }
-  }
-  throw last;
+/** A client for an endpoint, which connects with its first call. */
+export function connectGrpc(place: EndpointPlace, send: SendRequest): EndpointClient {
+  return new EndpointClient(place, send);
 }
 
 /** What operators should know of the methods. */
@@ -453,29 +419,4 @@ async function checkHealth(
   const type = knownMessage('grpc.health.v1.HealthCheckResponse');
   if (Reflect.get(fromBinary(type, bytes ?? NOTHING), 'status') === SERVING) return;
   throw new ProviderFailure('unavailable', 'the health check did not answer SERVING');
-}
-
-/**
- * A client for each endpoint, by its URL.
- * @throws Error when a file does not contain what its key requires.
- */
-export function createClients(
-  { endpoints, tls = {} }: Pick<GrpcConfig, 'endpoints' | 'tls'>,
-  file: OpenContext['file'],
-  send: SendRequest,
-): ReadonlyMap<string, EndpointClient> {
-  // With the system's root certificates it takes milliseconds.
-  const urls = endpoints.map((entry) => readEndpoint(entry).url);
-  const options = urls.some(isTls) ? createTlsOptions(tls, file) : null;
-  return new Map(urls.map((url) => [url, new EndpointClient(readAddress(url, options), send)]));
-}
-
-function readAddress(text: string, tls: ConnectionOptions | null): GrpcAddress {
-  const { hostname, port } = new URL(text.replace(/^grpc/, 'http'));
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const hasTls = isTls(text) && tls !== null;
-  const named = isIP(host) === 0 ? { servername: host } : {};
-  // A default port of HTTP is left out by the parser.
-  const number = Number(port || (isTls(text) ? 443 : 80));
-  return { host, port: number, tls: hasTls ? { ...named, ...tls } : null };
 }

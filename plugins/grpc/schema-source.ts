@@ -5,11 +5,14 @@ import {
   ProviderFailure,
   type Scope,
 } from '../../core/contract/index.js';
-import { steadyBackoffMs } from '../shared/backoff.js';
-import { withDeadline } from '../shared/deadline.js';
-import { createAbortFailure, createStarting } from '../shared/failures.js';
-import { formatError } from '../shared/format-error.js';
-import { Gate, START_WAIT_MS } from '../shared/gate.js';
+import {
+  createAbortFailure,
+  createStarting,
+  Gate,
+  START_WAIT_MS,
+  steadyBackoffMs,
+  withDeadline,
+} from '../shared/transport.js';
 import type { Reflected } from './reflection.js';
 import type { Schema } from './schema.js';
 
@@ -62,7 +65,9 @@ export class ReflectedSource {
   /** Why the last attempt failed, for operators; `null` after a success. */
   get problem(): string | null {
     if (this.#failure === null) return null;
-    return isProviderFailure(this.#failure) ? this.#failure.detail : formatError(this.#failure);
+    const failure = this.#failure;
+    if (isProviderFailure(failure)) return failure.detail;
+    return failure instanceof Error ? failure.message : 'cannot be read';
   }
 
   get schema(): KnownSchema | null {

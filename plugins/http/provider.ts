@@ -1,7 +1,6 @@
 import {
   type AdminActionOperation,
   type AdminListOperation,
-  type Balancing,
   type ConfigureOperation,
   type Invocation,
   type Provider,
@@ -14,9 +13,9 @@ import {
   MAX_MANIFEST_BYTES,
   readManifestResponse,
 } from '../shared/own-requests.js';
-import type { Replica, ReplicaSet } from './replica.js';
-import type { SendRequest } from './send-request.js';
-import type { UpstreamLimits } from './upstream-request.js';
+import type { CallLimits } from '../shared/transport/send-request.js';
+import type { OpenTransport } from '../shared/transport/transport.js';
+import type { HttpClient } from './connect-http.js';
 
 /**
  * The limit for a response to a health check, whose body is ignored, but read so that the
@@ -29,39 +28,39 @@ const OWN_HEADERS = { accept: 'application/json', 'accept-encoding': 'identity' 
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface HttpProviderOptions {
-  readonly replicas: ReplicaSet;
-  /** Only for endpoints that change. */
-  readonly follow?: NonNullable<Provider['followEndpoints']>;
-  readonly balancing: Balancing;
-  readonly send: SendRequest;
-  readonly credentialProblem: () => string | null;
+interface HttpPaths {
   readonly manifestPath: string;
   /** `null` if a check only connects. */
   readonly healthPath: string | null;
-  readonly checkTimeoutMs: number;
 }
 
-export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { replicas, send, manifestPath, healthPath, follow } = options;
-  const get = (replica: Replica, target: string, maxResponseBytes: number, signal: AbortSignal) =>
+export function createHttpProvider(
+  { provider, send, find, tryEach, createCheck }: OpenTransport<HttpClient>,
+  { manifestPath, healthPath }: HttpPaths,
+): Provider {
+  const get = (
+    replica: HttpClient,
+    target: string,
+    maxResponseBytes: number,
+    signal: AbortSignal,
+  ) =>
     send(
       replica,
       { method: 'GET', target, headers: OWN_HEADERS, body: null },
       { maxResponseBytes, signal },
     );
 
-  const checkOne = async (replica: Replica, signal: AbortSignal) => {
-    if (healthPath === null) return replica.connector.probe(signal);
+  const checkOne = async (replica: HttpClient, signal: AbortSignal) => {
+    if (healthPath === null) return replica.probe(signal);
     const { status } = await get(replica, healthPath, MAX_HEALTH_BYTES, signal);
     assertSuccess('the health check', status);
   };
 
   const administer = async (
-    replica: Replica,
+    replica: HttpClient,
     operation: AdministrativeOperation,
     { headers: invocationHeaders, context }: Invocation,
-    limits: UpstreamLimits,
+    limits: CallLimits,
   ) => {
     const { method, path, body } = createOperationRequest(operation);
     const headers = addContentType(invocationHeaders, body);
@@ -69,33 +68,29 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   };
 
   return {
-    endpoints: () => replicas.endpoints,
-    ...(follow && { followEndpoints: follow }),
-    balancing: () => options.balancing,
-    credentialProblem: options.credentialProblem,
+    ...provider,
 
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
-        const read = async (replica: Replica) =>
+        const read = async (replica: HttpClient) =>
           readManifestResponse(
             `GET ${withoutQuery(manifestPath)}`,
             await get(replica, manifestPath, MAX_MANIFEST_BYTES, deadline),
           );
-        return tryInOrder(replicas.list(), deadline, read);
+        return tryEach(deadline, read);
       }),
 
-    check: (signal, endpoint) =>
-      withDeadline(signal, options.checkTimeoutMs, async (deadline) => {
-        const checked =
-          endpoint === undefined ? replicas.list() : [findReplica(replicas, endpoint)];
-        await tryInOrder(checked, deadline, (replica) => checkOne(replica, deadline));
-      }),
+    check: createCheck(checkOne),
 
     // Not `async`, which would add a promise per call.
     invoke(invocation) {
       const { endpoint, headers, operation, context, maxResponseBytes, holdBytes } = invocation;
-      const replica = endpoint === undefined ? replicas.first : replicas.find(endpoint);
-      if (replica === undefined) return Promise.reject(createUnknownEndpoint());
+      let replica: HttpClient;
+      try {
+        replica = find(endpoint);
+      } catch (failure) {
+        return Promise.reject(failure);
+      }
       const signal = invocation.cancellation ?? invocation.signal;
       const limits = { maxResponseBytes, holdBytes, signal, counter: invocation };
       if (operation.kind !== 'http_route') {
@@ -111,35 +106,6 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 /** Removes the query, which may contain a credential. */
 function withoutQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
-}
-
-function findReplica(replicas: ReplicaSet, endpoint: string): Replica {
-  const replica = replicas.find(endpoint);
-  if (replica !== undefined) return replica;
-  throw createUnknownEndpoint();
-}
-
-function createUnknownEndpoint(): ProviderFailure {
-  const message = 'the endpoint is not one of this provider';
-  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
-}
-
-/** Returns the first success, so that one unavailable replica does not block the others. */
-async function tryInOrder<T>(
-  replicas: readonly Replica[],
-  signal: AbortSignal,
-  run: (replica: Replica) => Promise<T>,
-): Promise<T> {
-  let last: unknown;
-  for (const replica of replicas) {
-    try {
-      return await run(replica);
-    } catch (error) {
-      last = error;
-      if (signal.aborted) break;
-    }
-  }
-  throw last;
 }
 
 function addContentType(headers: Headers, body: Buffer | null): Headers {

@@ -1,11 +1,12 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
-import type { Endpoint, Outcome } from '../../core/contract/index.js';
+import type { Outcome } from '../../core/contract/index.js';
+import type { CallLimits, CallTarget, EndpointRequest } from '../shared/transport/send-request.js';
+import type { EndpointClient } from '../shared/transport/transport.js';
 import { openAbortAwarePool } from './abort-aware-pool.js';
 import { type Address, type Connector, createConnector } from './connector.js';
-import type { CallTarget, EndpointRequest } from './send-request.js';
-import { sendUpstream, type UpstreamLimits } from './upstream-request.js';
+import { sendUpstream } from './upstream-request.js';
 
 /** Maximum size of a response head, as in Node's own server. */
 const MAX_HEADER_BYTES = 16_384;
@@ -29,9 +30,6 @@ const CLIENT_OPTIONS: Client.Options = {
 export interface ReplicaOptions {
   /** Shown to operators; unique in its provider. */
   readonly id: string;
-  readonly weight: number;
-  /** Default 0. */
-  readonly priority?: number;
   /** The origin for the `host` header. */
   readonly origin: string;
   /** Prefix of every target: empty, or a path without a trailing slash. */
@@ -40,12 +38,12 @@ export interface ReplicaOptions {
 }
 
 /** One endpoint with its own connections, which modules never share. */
-export class Replica implements CallTarget {
+export class Replica implements CallTarget, EndpointClient {
   readonly id: string;
   readonly prefix: string;
   /** The base URL of its targets. */
   readonly url: string;
-  readonly connector: Connector;
+  readonly #connector: Connector;
   readonly #origin: string;
   readonly #watch: NameWatch | null;
   /** Created for the first call: it takes 18 KiB, as much as the rest of a module. */
@@ -55,7 +53,7 @@ export class Replica implements CallTarget {
     this.id = id;
     this.prefix = prefix;
     this.url = origin + prefix;
-    this.connector = createConnector(address);
+    this.#connector = createConnector(address);
     this.#origin = origin;
     this.#watch = createNameWatch(address, resolve, () => this.#replacePool());
   }
@@ -68,16 +66,20 @@ export class Replica implements CallTarget {
 
   send(
     { method, target, headers, body, upgrade }: EndpointRequest,
-    limits: UpstreamLimits,
+    limits: CallLimits,
   ): Promise<Outcome> {
     const request = { method, path: this.prefix + target, headers, body, upgrade };
     return sendUpstream(this.pool, request, limits);
   }
 
+  probe(signal: AbortSignal): Promise<void> {
+    return this.#connector.probe(signal);
+  }
+
   /** Closes the pool; later calls get a closed pool, even if none was open. */
   async close(): Promise<void> {
     await this.#openPool().destroy();
-    this.connector.close();
+    this.#connector.close();
   }
 
   /**
@@ -90,11 +92,11 @@ export class Replica implements CallTarget {
 
   /** Whether it has no connection. */
   get isUnused(): boolean {
-    return this.#pool === null && this.connector.isUnused;
+    return this.#pool === null && this.#connector.isUnused;
   }
 
   #openPool(): Dispatcher {
-    this.#pool ??= openAbortAwarePool(this.#origin, this.connector, CLIENT_OPTIONS);
+    this.#pool ??= openAbortAwarePool(this.#origin, this.#connector, CLIENT_OPTIONS);
     return this.#pool;
   }
 
@@ -199,65 +201,3 @@ type ResolveName = (host: string) => Promise<ResolvedName>;
 
 /** The time after a failed lookup; the last result is used until then. */
 const RETRY_MS = LONGEST_MS;
-
-/** The replicas of one provider. */
-export class ReplicaSet {
-  #byId: ReadonlyMap<string, Replica> = new Map();
-  #endpoints: readonly Endpoint[] = [];
-  /** Removed replicas with calls in flight. */
-  readonly #retired = new Set<Replica>();
-
-  constructor(options: readonly ReplicaOptions[]) {
-    this.replace(options);
-  }
-
-  /** The endpoints in the order of the config. */
-  get endpoints(): readonly Endpoint[] {
-    return this.#endpoints;
-  }
-
-  get first(): Replica | undefined {
-    return this.list()[0];
-  }
-
-  list(): readonly Replica[] {
-    return [...this.#byId.values()];
-  }
-
-  find(id: string): Replica | undefined {
-    return this.#byId.get(id);
-  }
-
-  /**
-   * Replaces the replicas. Those with the same id keep their connections; the others finish their
-   * calls.
-   */
-  replace(options: readonly ReplicaOptions[]): void {
-    const before = this.#byId;
-    this.#byId = new Map(
-      options.map((replica) => [replica.id, before.get(replica.id) ?? new Replica(replica)]),
-    );
-    this.#endpoints = options.map(({ id, weight, origin, prefix, priority = 0 }) => ({
-      id,
-      weight,
-      url: origin + prefix,
-      ...(priority > 0 && { priority }),
-    }));
-    for (const [id, replica] of before) if (!this.#byId.has(id)) this.#retired.add(replica);
-    this.closeRetired();
-  }
-
-  /** Closes the idle connections of removed replicas. */
-  closeRetired(): void {
-    for (const replica of this.#retired) {
-      replica.retire();
-      if (replica.isUnused) this.#retired.delete(replica);
-    }
-  }
-
-  /** Closes all replicas; later calls fail. */
-  async close(): Promise<void> {
-    const all = [...this.#byId.values(), ...this.#retired];
-    await Promise.all(all.map((replica) => replica.close()));
-  }
-}

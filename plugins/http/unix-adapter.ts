@@ -1,9 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { defineAdapter } from '../../core/contract/index.js';
-import { type UnixConfig, unixConfig } from './config.js';
-import { tryCredentials } from './credentials.js';
-import { describeCommon } from './describe-config.js';
-import { openProvider, SUPPORTS } from './http-adapter.js';
+import { httpTransport, type UnixConfig, unixConfig } from './config.js';
+import { openLocalProvider, SUPPORTS } from './http-adapter.js';
 
 /** `sun_path` of Linux holds 108 bytes with its terminating zero (unix(7)); macOS has four fewer. */
 const MAX_SOCKET_PATH_BYTES = 107;
@@ -14,10 +12,10 @@ export const unixAdapter = defineAdapter({
   config: unixConfig,
   supports: SUPPORTS,
   describeConfig: (config) => ({
-    ...describeCommon(config),
+    ...httpTransport.describe(config),
     hostUses: [{ kind: 'socket', name: config.socket }],
   }),
-  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
+  tryCredentials: (config, context) => httpTransport.tryCredentials(config, context),
   open: (config: UnixConfig, context) => {
     const path = isAbsolute(config.socket) ? config.socket : context.path(config.socket);
     if (Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) {
@@ -30,6 +28,6 @@ export const unixAdapter = defineAdapter({
       prefix: '',
       address: { kind: 'unix', path },
     } as const;
-    return openProvider([replica], config, context);
+    return openLocalProvider(replica, config, context);
   },
 });

@@ -3,14 +3,13 @@ import type { Dispatcher } from 'undici';
 import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
   type BodyStream,
-  type Cancellation,
   type FailurePhase,
-  type Invocation,
   isBodyStream,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, createTransportFailure } from '../shared/failures.js';
+import type { CallLimits } from '../shared/transport/send-request.js';
 import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 import type { HeldReads } from './held-reads.js';
 import { RequestBody } from './request-body.js';
@@ -25,16 +24,6 @@ interface UpstreamRequestOptions {
   readonly body: Uint8Array | BodyStream | null;
   /** The protocol for which a connection is opened. Default: none. */
   readonly upgrade?: string | undefined;
-}
-
-export interface UpstreamLimits {
-  /** The maximum body; a longer one is a `protocol` failure. Bytes. */
-  readonly maxResponseBytes: number;
-  /** A longer body is streamed. Default: no body is. */
-  readonly holdBytes?: number | undefined;
-  readonly signal: Cancellation;
-  /** Counts the body during its arrival, and says whether it is needed. */
-  readonly counter?: Pick<Invocation, 'countReceived' | 'needsBody'>;
 }
 
 /** From this status on, a response ends the request, of which nothing more is sent. */
@@ -52,7 +41,7 @@ const CHUNKED = /(?:^|[\s,])chunked$/i;
 export function sendUpstream(
   dispatcher: Dispatcher,
   { method, path, headers, body, upgrade }: UpstreamRequestOptions,
-  limits: UpstreamLimits,
+  limits: CallLimits,
 ): Promise<Outcome> {
   if (limits.signal.aborted) {
     return Promise.reject(createAbortFailure(limits.signal.reason, 0, 'connecting'));
@@ -78,7 +67,7 @@ export function sendUpstream(
  */
 class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   readonly #method: string;
-  readonly #limits: UpstreamLimits;
+  readonly #limits: CallLimits;
   readonly #resolve: (outcome: Outcome) => void;
   readonly #reject: (failure: ProviderFailure) => void;
   #controller: Dispatcher.DispatchController | null = null;
@@ -104,7 +93,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
 
   constructor(
     method: string,
-    limits: UpstreamLimits,
+    limits: CallLimits,
     resolve: (outcome: Outcome) => void,
     reject: (failure: ProviderFailure) => void,
   ) {

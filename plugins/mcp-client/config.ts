@@ -1,9 +1,7 @@
 import { define, enums, type Infer, object, refine, size, string } from 'superstruct';
 import { described, optionally, when } from '../../core/contract/described.js';
-import { auth, tls } from '../http/credentials-config.js';
-import { endpointUrlStruct, isHttps } from '../http/endpoint-config.js';
 import { processConfig } from '../process/config.js';
-import { integerBetween } from '../shared/health-config.js';
+import { defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The time from the start of a session to the end of its handshake: `npx` may install a package first. */
 export const DEFAULT_START_TIMEOUT_MS = 120_000;
@@ -20,12 +18,16 @@ const digest = described(
   { type: 'string', pattern: DIGEST.source },
 );
 
+/** That of one server, over HTTP. */
+export const mcpTransport = defineTransport({ scheme: 'http', paths: true });
+
+const { auth, tls } = mcpTransport.members;
 const { command, cwd, env } = processConfig.schema;
 
 const members = object({
-  url: optionally(endpointUrlStruct, { description: 'The server, over Streamable HTTP.' }),
-  tls: optionally(tls, {}),
-  auth: optionally(auth, {}),
+  url: optionally(mcpTransport.url, { description: 'The server, over Streamable HTTP.' }),
+  tls,
+  auth,
   command: optionally(command, {
     description: 'The server as a program and its arguments, over stdio; there is no shell.',
   }),
@@ -61,7 +63,7 @@ const ownMembers = refine(
 const httpsWithTls = refine(
   ownMembers,
   'a mapping with tls only if the url is https',
-  (value) => value.tls === undefined || value.url === undefined || isHttps(value.url),
+  ({ tls: given, url }) => given === undefined || url === undefined || /^https:/i.test(url),
 );
 
 const ONE_SERVER = when(

@@ -8,9 +8,12 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import type { Replica } from '../http/replica.js';
-import type { EndpointRequest, SendRequest } from '../http/send-request.js';
-import { RestartBackoff } from '../shared/backoff.js';
+import {
+  type CallTarget,
+  type EndpointRequest,
+  RestartBackoff,
+  type SendRequest,
+} from '../shared/transport.js';
 import { EventReader, type ServerEvent } from './event-reader.js';
 import {
   createTooLong,
@@ -48,7 +51,7 @@ const ABSENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const DENIED: ReadonlySet<number> = new Set([401, 403]);
 
 export interface FetchOptions {
-  readonly replica: Replica;
+  readonly target: CallTarget;
   readonly send: SendRequest;
 }
 
@@ -85,7 +88,7 @@ export function createFetch(options: FetchOptions): FetchLike {
       if (isResumed) countResume(exchange);
       if (isRequest && exchange !== undefined) exchange.isSent = true;
       const limits = { maxResponseBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, signal };
-      const outcome = await options.send(options.replica, request, limits);
+      const outcome = await options.send(options.target, request, limits);
       const received = { ...outcome, stop: () => rest.abort() };
       exchange?.secrets.push(...(outcome.secrets ?? []));
       if (!isOwn || exchange === undefined) return await toPlainResponse(received);
@@ -132,14 +135,14 @@ export function createReconnection(): ReconnectionScheduler {
  */
 export async function speaksOlderTransport(
   { pathname, search }: URL,
-  { replica, send }: FetchOptions,
+  { target, send }: FetchOptions,
 ): Promise<boolean> {
   const signal = AbortSignal.timeout(OLDER_TIMEOUT_MS);
   const headers = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
   const request = { method: 'GET', target: pathname + search, headers, body: null } as const;
   const limits = { maxResponseBytes: MAX_ERROR_BYTES, holdBytes: 0, signal };
   try {
-    const outcome = await send(replica, request, limits);
+    const outcome = await send(target, request, limits);
     if (!isEventStream(outcome.headers)) return false;
     for await (const part of listParts(outcome.body)) {
       return /^event: ?endpoint$/m.test(Buffer.from(part).toString());

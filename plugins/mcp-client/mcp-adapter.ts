@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineAdapter, type Provider, ProviderFailure } from '../../core/contract/index.js';
-import { tryCredentials } from '../http/credentials.js';
-import { describeCommon } from '../http/describe-config.js';
 import { listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { callServer } from './call-server.js';
-import { type McpConfig, mcpConfig, mcpOperation } from './config.js';
+import { type McpConfig, mcpConfig, mcpOperation, mcpTransport } from './config.js';
 import { createOpener, type Opener } from './open-server.js';
 import { SessionSlots } from './session-slots.js';
 import { ToolPins } from './tool-pins.js';
@@ -22,10 +20,10 @@ export const mcpAdapter = defineAdapter({
   describeConfig: (config) => {
     const { command, cwd, auth } = config;
     return command === undefined
-      ? describeCommon({ auth })
+      ? mcpTransport.describe({ auth })
       : { hostUses: listHostUses({ command, cwd }) };
   },
-  tryCredentials: ({ auth }, context) => tryCredentials(auth, context),
+  tryCredentials: (config, context) => mcpTransport.tryCredentials(config, context),
   open: async (config: McpConfig, context) => {
     const pins = new ToolPins({
       isEnforced: config.pin !== 'report',

@@ -1,16 +1,12 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ConnectionOptions } from 'node:tls';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { CallContext, Log, OpenContext } from '../../core/contract/index.js';
-import { createSender } from '../http/credentials.js';
-import { readAddress } from '../http/http-adapter.js';
-import { Replica } from '../http/replica.js';
-import { createTlsOptions } from '../http/tls-options.js';
 import { Child } from '../process/child.js';
 import { createEnvironment } from '../process/process-adapter.js';
 import { formatError } from '../shared/format-error.js';
-import { DEFAULT_START_TIMEOUT_MS, type McpConfig } from './config.js';
+import { connectHttp } from '../shared/transport.js';
+import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpTransport } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
 import { McpProblem } from './describe-problem.js';
 import {
@@ -69,19 +65,13 @@ async function createHttpOpener(
   context: ServerContext,
   pins: ToolPins,
 ): Promise<Opener> {
-  const { send, problem } = await createSender(auth, context);
-  const tlsOptions: ConnectionOptions | null =
-    url.protocol === 'https:' ? createTlsOptions(tls ?? {}, context.file) : null;
-  const id = url.href;
-  const replica = new Replica({
-    id,
-    weight: 1,
-    origin: url.origin,
-    prefix: '',
-    address: readAddress(url, () => tlsOptions ?? {}),
-  });
-  context.scope.defer(() => replica.close());
-  const access = { replica, send };
+  const { find, send, provider } = await mcpTransport.open(
+    { endpoints: [url.href], tls, auth },
+    context,
+    // Targets of the client library have the whole path.
+    (place) => connectHttp({ ...place, prefix: '' }),
+  );
+  const access = { target: find(), send };
   const fetch = createFetch(access);
   const open: OpenSlotSession = async (signal, readContext) => {
     let transport: StreamableHTTPClientTransport | null = null;
@@ -108,7 +98,7 @@ async function createHttpOpener(
       throw new McpProblem('the server speaks HTTP+SSE, which is not supported', { cause: error });
     }
   };
-  return { id, open, credentialProblem: problem };
+  return { id: url.href, open, credentialProblem: provider.credentialProblem };
 }
 
 function createProcessOpener(

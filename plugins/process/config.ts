@@ -3,7 +3,8 @@ import { described, optionally } from '../../core/contract/described.js';
 import { fileReference } from '../../core/contract/index.js';
 import { manifestPath } from '../http/config.js';
 import { environmentConfig } from '../shared/environment-config.js';
-import { health, integerBetween } from '../shared/health-config.js';
+import { health } from '../shared/health-config.js';
+import { integerBetween } from '../shared/integer-between.js';
 
 /** The time from the start of the command to its first accepted connection. */
 export const DEFAULT_START_TIMEOUT_MS = 10_000;

@@ -8,7 +8,7 @@ import {
   type OpenContext,
   type Provider,
 } from '../../core/contract/index.js';
-import { openProvider, SUPPORTS } from '../http/http-adapter.js';
+import { openLocalProvider, SUPPORTS } from '../http/http-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { readEnvironment } from '../shared/environment-config.js';
 import { assertSuccess, isSuccess } from '../shared/own-requests.js';
@@ -46,8 +46,8 @@ export const processAdapter = defineAdapter({
     });
     context.scope.defer(() => supervisor.close());
     const { manifest_path, health } = config;
-    const http = await openProvider(
-      [createReplicaOptions(config.command, socketPath)],
+    const http = await openLocalProvider(
+      createPlace(config.command, socketPath),
       { ...(manifest_path && { manifest_path }), ...(health && { health }) },
       context,
     );
@@ -134,7 +134,7 @@ export function createEnvironment(
   };
 }
 
-function createReplicaOptions(command: readonly string[], path: string) {
+function createPlace(command: readonly string[], path: string) {
   return {
     id: `process:${basename(command[0] ?? '')}`,
     weight: 1,

@@ -1,6 +1,7 @@
-import { define, object, type Struct } from 'superstruct';
+import { define, object } from 'superstruct';
 import { described, named, optionally } from '../../core/contract/described.js';
 import type { HealthChecks } from '../../core/contract/index.js';
+import { integerBetween } from './integer-between.js';
 
 export const HEALTH_DEFAULTS: HealthChecks = {
   intervalMs: 5_000,
@@ -49,13 +50,3 @@ export const health = named(
     { description: 'Active checks of each endpoint; none without it.' },
   ),
 );
-
-export function integerBetween(min: number, max: number): Struct<number, null> {
-  return described(
-    define<number>(
-      `integer between ${min} and ${max}`,
-      (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
-    ),
-    { type: 'integer', minimum: min, maximum: max },
-  );
-}

@@ -71,7 +71,7 @@ describe('the package', function () {
       readonly exports: Readonly<Record<string, { readonly types: string } | string>>;
     };
     const typed = Object.values(exports).filter((entry) => typeof entry !== 'string');
-    expect(typed).to.have.length(3);
+    expect(typed).to.have.length(4);
     for (const { types } of typed) {
       const code = types.replace(/\.d\.ts$/, '.js');
       const packed = Object.keys(await import(join(root, code)));
@@ -83,9 +83,9 @@ describe('the package', function () {
 
   it('has declarations that compile', () => {
     const tsc = join(process.cwd(), 'node_modules/typescript/bin/tsc');
-    const declared = ['contract', 'testkit', 'client'].map((name) =>
-      join(root, `lib/core/${name}/index.d.ts`),
-    );
+    const declared = ['contract', 'testkit', 'client']
+      .map((name) => join(root, `lib/core/${name}/index.d.ts`))
+      .concat(join(root, 'lib/plugins/shared/transport.d.ts'));
     const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--types', 'node'];
     const roots = ['--typeRoots', join(process.cwd(), 'node_modules/@types'), '--ignoreConfig'];
     const args = [tsc, ...flags, ...roots, ...declared];

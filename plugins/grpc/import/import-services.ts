@@ -3,9 +3,8 @@ import { delimiter } from 'node:path';
 import { create, type DescMethod, type DescService, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { ImportContext, ImportedModule, LeftOut } from '../../../core/contract/index.js';
-import { createSender } from '../../http/credentials.js';
-import type { GrpcConfig } from '../config.js';
-import { createClients } from '../provider.js';
+import { type GrpcConfig, grpcTransport } from '../config.js';
+import { connectGrpc } from '../provider.js';
 import { type Reflected, Reflection } from '../reflection.js';
 import { readDescriptorSet, type Schema } from '../schema.js';
 import { MessageSchemas } from './message-schemas.js';
@@ -124,11 +123,10 @@ async function readServer(
     ...readSecurity(options, context),
   };
   const resolved = await context.resolve<GrpcConfig>('grpc', { ...config, endpoints: [url] });
-  const { send } = await createSender(config.auth, { ...resolved, log: context.log });
-  const client = createClients(resolved.config, resolved.file, send).get(url);
-  if (client === undefined) throw new Error(`no endpoint ${url}`);
-  context.scope.defer(() => client.connections.close());
-  const reflection = new Reflection(client, context.signal);
+  const { module, scope, log } = context;
+  const opening = { ...resolved, module, scope, log };
+  const { find } = await grpcTransport.open(resolved.config, opening, connectGrpc);
+  const reflection = new Reflection(find(), context.signal);
   const all = await reflection.listServices();
   const services = all.filter((name) => !OWN_SERVICE.test(name));
   return { schema: await reflection.read(services), services, config };

@@ -36,7 +36,7 @@ describe('endpoint with a host name', () => {
   const open = (host: string) => {
     const origin = `http://${host}:${provider.port}`;
     const address = { kind: 'tcp', host, port: provider.port } as const;
-    return new Replica({ id: origin, weight: 1, origin, prefix: '', address }, async (name) => {
+    return new Replica({ id: origin, origin, prefix: '', address }, async (name) => {
       lookups.push(name);
       if (answer instanceof Error) throw answer;
       return answer;

@@ -1,8 +1,7 @@
 import { object } from 'superstruct';
 import type { DescriptorAdapter } from '../../../core/descriptor/section.js';
 import type { DescriptorAdapters } from '../../../core/descriptor/sections/provider.js';
-import { httpConfig, unixConfig } from '../../../plugins/http/config.js';
-import { describeHttp } from '../../../plugins/http/describe-config.js';
+import { httpConfig, httpTransport, unixConfig } from '../../../plugins/http/config.js';
 import { localConfig } from '../../../plugins/local/local-adapter.js';
 import { natsConfig } from '../../../plugins/nats/config.js';
 import { processConfig } from '../../../plugins/process/config.js';
@@ -12,7 +11,7 @@ const KNOWN: readonly DescriptorAdapter[] = [
     kind: 'http',
     config: httpConfig,
     supports: { manifest: true },
-    describeConfig: describeHttp as NonNullable<DescriptorAdapter['describeConfig']>,
+    describeConfig: httpTransport.describe as NonNullable<DescriptorAdapter['describeConfig']>,
   },
   { kind: 'unix', config: unixConfig, supports: { manifest: true } },
   { kind: 'local', config: localConfig, supports: { manifest: true } },

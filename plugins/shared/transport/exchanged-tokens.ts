@@ -6,9 +6,9 @@ import {
   type Cancellation,
   type Log,
   ProviderFailure,
-} from '../../core/contract/index.js';
-import { QueueFull, Semaphore } from '../../core/contract/semaphore.js';
-import { renewalOf } from '../shared/renewal-time.js';
+} from '../../../core/contract/index.js';
+import { QueueFull, Semaphore } from '../../../core/contract/semaphore.js';
+import { renewalOf } from '../renewal-time.js';
 import type { IssuedToken } from './tokens/token-endpoint.js';
 import { createTokenFailure, TokenRejected } from './tokens/token-failure.js';
 import {

@@ -1,7 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { array, boolean, define, type Infer, object, size } from 'superstruct';
-import { described, optionally } from '../../../core/contract/described.js';
-import { integerBetween } from '../../shared/health-config.js';
+import { array, boolean, define, object, size } from 'superstruct';
+import { described, optionally } from '../../../../core/contract/described.js';
+import { integerBetween } from '../../integer-between.js';
+import type { ResolverConfig } from '../transport-config.js';
 
 const DEFAULT_REFRESH_MS = 5_000;
 const DEFAULT_STALE_MS = 300_000;
@@ -53,7 +54,7 @@ export interface ResolverSettings {
   readonly allowLocal: boolean;
 }
 
-export function readResolver(config: Infer<typeof resolver> = {}): ResolverSettings {
+export function readResolver(config: ResolverConfig = {}): ResolverSettings {
   return {
     servers: config.servers ?? null,
     refreshMs: config.refresh_ms ?? DEFAULT_REFRESH_MS,

@@ -1,13 +1,8 @@
 import { Resolver } from 'node:dns/promises';
-import {
-  type EndpointEntry,
-  endpointId,
-  isNamed,
-  type WeightedEndpoint,
-} from '../endpoint-config.js';
-import type { ReplicaOptions } from '../replica.js';
+import { calledName, isNamed, type NamedPlace } from '../endpoint-entries.js';
+import type { EndpointPlace } from '../transport.js';
+import type { EndpointEntry, FixedEndpoint, NamedEndpoint } from '../transport-config.js';
 import { AddressLookup, MAX_ADDRESSES } from './address-lookup.js';
-import { calledName, type NamedEndpoint } from './named-endpoint-config.js';
 import type { ResolverSettings } from './resolver-config.js';
 import { ServiceLookup, type ServicePlace } from './service-lookup.js';
 
@@ -15,14 +10,11 @@ import { ServiceLookup, type ServicePlace } from './service-lookup.js';
 const QUERY_TIMEOUT_MS = 1_000;
 const QUERY_TRIES = 2;
 
-/** An address of a name. */
-export interface NamedPlace extends ServicePlace {
-  readonly entry: NamedEndpoint;
-}
-
 interface EndpointWatchOptions {
   readonly settings: ResolverSettings;
-  readonly toReplica: (entry: string | WeightedEndpoint | NamedPlace) => ReplicaOptions;
+  /** Identifies an entry. */
+  readonly idOf: (entry: EndpointEntry) => string;
+  readonly toPlace: (entry: FixedEndpoint | NamedPlace) => EndpointPlace;
   /** Called after each look-up. */
   readonly onLookup: () => void;
   /**
@@ -58,15 +50,15 @@ export class EndpointWatch {
   }
 
   /** Sorted by entry, at most 256, without duplicates. */
-  get replicas(): readonly ReplicaOptions[] {
-    const { toReplica } = this.#options;
-    const replicas = this.#entries.flatMap((entry) => {
-      if (!isNamed(entry)) return [toReplica(entry)];
-      const places = this.#lookups.get(endpointId(entry))?.places ?? [];
-      return places.map((place) => toReplica({ ...place, entry }));
+  get places(): readonly EndpointPlace[] {
+    const { idOf, toPlace } = this.#options;
+    const places = this.#entries.flatMap((entry) => {
+      if (!isNamed(entry)) return [toPlace(entry)];
+      const found = this.#lookups.get(idOf(entry))?.places ?? [];
+      return found.map((place) => toPlace({ ...place, entry }));
     });
-    const byId = new Map<string, ReplicaOptions>();
-    for (const replica of replicas) if (!byId.has(replica.id)) byId.set(replica.id, replica);
+    const byId = new Map<string, EndpointPlace>();
+    for (const place of places) if (!byId.has(place.id)) byId.set(place.id, place);
     return [...byId.values()].slice(0, MAX_ADDRESSES);
   }
 
@@ -134,7 +126,7 @@ export class EndpointWatch {
     const before = this.#lookups;
     this.#lookups = new Map(
       this.#entries.filter(isNamed).map((entry) => {
-        const id = endpointId(entry);
+        const id = this.#options.idOf(entry);
         return [id, before.get(id) ?? this.#createLookup(entry)];
       }),
     );
@@ -155,8 +147,8 @@ export class EndpointWatch {
 
   /** Ignores results of another server, and addresses that are no longer allowed. */
   #findKnown(entry: NamedEndpoint): Lookup | undefined {
-    const { settings, earlier } = this.#options;
-    const id = endpointId(entry);
+    const { settings, earlier, idOf } = this.#options;
+    const id = idOf(entry);
     const usable = earlier.filter((other) => isSameSource(other.#options.settings, settings));
     for (const watch of usable) {
       const lookup = watch.#lookups.get(id);

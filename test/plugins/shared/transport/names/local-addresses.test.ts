@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isLocalAddress } from '../../../../plugins/http/names/local-addresses.js';
+import { isLocalAddress } from '../../../../../plugins/shared/transport/names/local-addresses.js';
 
 describe('local addresses', () => {
   for (const address of [

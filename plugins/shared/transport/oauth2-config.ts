@@ -1,7 +1,7 @@
-import { array, define, enums, type Infer, object, refine, size } from 'superstruct';
-import { described, optionally } from '../../core/contract/described.js';
-import { secretReference } from '../../core/contract/index.js';
-import { isIssuerUrl } from '../shared/loopback.js';
+import { array, define, enums, object, refine, size } from 'superstruct';
+import { described, optionally } from '../../../core/contract/described.js';
+import { secretReference } from '../../../core/contract/index.js';
+import { isIssuerUrl } from '../loopback.js';
 
 const MAX_SCOPES = 64;
 const MAX_LENGTH = 1_024;
@@ -113,8 +113,6 @@ export const oauth2 = described(
   },
 );
 
-export type OAuth2Config = Infer<typeof oauth2>;
-
 /** `auth.exchange`: tokens on behalf of callers (RFC 8693). */
 export const exchange = described(
   refine(
@@ -142,5 +140,3 @@ export const exchange = described(
   ),
   { ...ONE_OF_KEYS, dependentRequired: OF_SECRETS },
 );
-
-export type ExchangeConfig = Infer<typeof exchange>;

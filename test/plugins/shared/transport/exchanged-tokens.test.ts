@@ -5,12 +5,12 @@ import {
   isProviderFailure,
   ProviderFailure,
   Secret,
-} from '../../../core/contract/index.js';
-import { ExchangedTokens } from '../../../plugins/http/exchanged-tokens.js';
-import type { IssuedToken } from '../../../plugins/http/tokens/token-endpoint.js';
-import { TokenRejected } from '../../../plugins/http/tokens/token-failure.js';
-import type { Tokens } from '../../../plugins/http/tokens/token-source.js';
-import { createRecordedLog } from '../../support/auth/recorded-log.js';
+} from '../../../../core/contract/index.js';
+import { ExchangedTokens } from '../../../../plugins/shared/transport/exchanged-tokens.js';
+import type { IssuedToken } from '../../../../plugins/shared/transport/tokens/token-endpoint.js';
+import { TokenRejected } from '../../../../plugins/shared/transport/tokens/token-failure.js';
+import type { Tokens } from '../../../../plugins/shared/transport/tokens/token-source.js';
+import { createRecordedLog } from '../../../support/auth/recorded-log.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

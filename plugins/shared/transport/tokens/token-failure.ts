@@ -1,4 +1,4 @@
-import { type FailureCode, ProviderFailure } from '../../../core/contract/index.js';
+import { type FailureCode, ProviderFailure } from '../../../../core/contract/index.js';
 
 /** An error response of a token endpoint. */
 export class TokenRejected extends ProviderFailure {

@@ -1,22 +1,28 @@
+import { openFlow } from '../../../core/contract/body-flow.js';
 import {
+  type BodySink,
+  type BodyStream,
   type Cancellation,
   isBodyStream,
   isProviderFailure,
   type Outcome,
   ProviderFailure,
-} from '../../core/contract/index.js';
-import { createAbortFailure } from '../shared/failures.js';
-import { type EndpointRequest, type SendRequest, sendWithHeader } from './send-request.js';
+} from '../../../core/contract/index.js';
+import { createAbortFailure } from '../failures.js';
+import {
+  type CallLimits,
+  type EndpointRequest,
+  type SendRequest,
+  sendWithHeader,
+} from './send-request.js';
 import type { AccessToken, Tokens } from './tokens/token-source.js';
-import { UpstreamBody } from './upstream-body.js';
-import type { UpstreamLimits } from './upstream-request.js';
 
 /**
  * Sends requests with a token. A call whose token the provider rejects is repeated once with a new
  * token, unless its body was a stream.
  */
 export function sendWithToken(tokens: Tokens): SendRequest {
-  const renew = ({ signal }: UpstreamLimits) => rejectOnAbort(tokens.renew(signal), signal);
+  const renew = ({ signal }: CallLimits) => rejectOnAbort(tokens.renew(signal), signal);
 
   const sendAgain = async (...[replica, request, limits]: Parameters<SendRequest>) => {
     const token = await renew(limits);
@@ -29,7 +35,7 @@ export function sendWithToken(tokens: Tokens): SendRequest {
       if (outcome.status !== 401) return addSecrets(outcome, token);
       const [, { body }] = parameters;
       if (!tokens.drop(token) || isStream(body)) return addSecrets(outcome, token);
-      if (outcome.body instanceof UpstreamBody) outcome.body.stop();
+      if (isStream(outcome.body)) openFlow(outcome.body, IGNORED).stop();
       return sendAgain(...parameters);
     });
 
@@ -53,7 +59,10 @@ function addSecrets(outcome: Outcome, { secrets }: AccessToken): Outcome {
   return Object.assign(outcome, { secrets });
 }
 
-function isStream(body: EndpointRequest['body']): boolean {
+/** Receives nothing: the body is stopped before it begins. */
+const IGNORED: BodySink = { write: () => false, end: () => {}, fail: () => {} };
+
+function isStream(body: EndpointRequest['body'] | Outcome['body']): body is BodyStream {
   return body !== null && isBodyStream(body);
 }
 

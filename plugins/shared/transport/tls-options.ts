@@ -6,7 +6,7 @@ import {
   type SecureContext,
   checkServerIdentity as verifyName,
 } from 'node:tls';
-import type { TlsConfig } from './config.js';
+import type { TlsConfig } from './transport-config.js';
 
 /** Reads the file of a reference in the config. */
 type ReadFile = (reference: string) => Uint8Array;

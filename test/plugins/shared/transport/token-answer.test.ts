@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { Secret } from '../../../core/contract/index.js';
-import { TokenEndpoint } from '../../../plugins/http/tokens/token-endpoint.js';
-import { useExchange } from '../../support/provider/use-exchange.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { Secret } from '../../../../core/contract/index.js';
+import { TokenEndpoint } from '../../../../plugins/shared/transport/tokens/token-endpoint.js';
+import { useExchange } from '../../../support/provider/use-exchange.js';
+import { answerJson, type ScriptedProvider, startProvider } from '../../../support/provider.js';
 
 describe('the response of a token endpoint', () => {
   const { keep } = useExchange();

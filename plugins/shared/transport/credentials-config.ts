@@ -1,14 +1,19 @@
 import { isIP } from 'node:net';
 import { any, array, define, dynamic, object, record, refine, size, string } from 'superstruct';
-import { described, named, optionally, when } from '../../core/contract/described.js';
+import {
+  type AnyStruct,
+  described,
+  named,
+  optionally,
+  when,
+} from '../../../core/contract/described.js';
 import {
   fileReference,
   HEADER_SECRET,
   PASSWORD,
   secretReference,
-} from '../../core/contract/index.js';
-import { CERTIFICATE_PAIR } from '../shared/keywords.js';
-import type { AnyStruct } from './endpoint-config.js';
+} from '../../../core/contract/index.js';
+import { CERTIFICATE_PAIR } from '../keywords.js';
 import { headerName, isCredentialHeader } from './header-name.js';
 import { exchange, oauth2 } from './oauth2-config.js';
 

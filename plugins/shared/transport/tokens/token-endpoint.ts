@@ -1,7 +1,7 @@
 import type { ClientAuth, Configuration, TokenEndpointResponse } from 'openid-client';
-import { type OpenContext, Secret } from '../../../core/contract/index.js';
+import { type OpenContext, Secret } from '../../../../core/contract/index.js';
 import { type ClientKey, readClientKey } from '../client-key.js';
-import type { OAuth2Config } from '../oauth2-config.js';
+import type { OAuth2Config } from '../transport-config.js';
 import { createTokenFailure } from './token-failure.js';
 import { createTokenFetch, type TokenFetch, toTokenFailure } from './token-fetch.js';
 

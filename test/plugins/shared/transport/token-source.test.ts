@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import { ProviderFailure, Secret } from '../../../core/contract/index.js';
-import type { IssuedToken } from '../../../plugins/http/tokens/token-endpoint.js';
-import { type AccessToken, TokenSource } from '../../../plugins/http/tokens/token-source.js';
-import { createRecordedLog } from '../../support/auth/recorded-log.js';
+import { ProviderFailure, Secret } from '../../../../core/contract/index.js';
+import type { IssuedToken } from '../../../../plugins/shared/transport/tokens/token-endpoint.js';
+import {
+  type AccessToken,
+  TokenSource,
+} from '../../../../plugins/shared/transport/tokens/token-source.js';
+import { createRecordedLog } from '../../../support/auth/recorded-log.js';
 
 const SECOND = 1_000;
 const FAILURE = new ProviderFailure('unavailable', 'token endpoint: status 503', {

@@ -3,10 +3,10 @@ import {
   isProviderFailure,
   type ProviderFailure,
   type Secret,
-} from '../../../core/contract/index.js';
-import { createTransportFailure } from '../../shared/failures.js';
-import { createIssuerFetch, ResponseTooLong } from '../../shared/issuer-fetch.js';
-import { isProtected } from '../../shared/loopback.js';
+} from '../../../../core/contract/index.js';
+import { createTransportFailure } from '../../failures.js';
+import { createIssuerFetch, ResponseTooLong } from '../../issuer-fetch.js';
+import { isProtected } from '../../loopback.js';
 import { parseMembers, readTokenAnswer } from './token-answer.js';
 import { createTokenFailure, TokenRejected } from './token-failure.js';
 

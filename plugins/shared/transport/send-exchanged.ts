@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type CallerTokens, type OpenContext, Secret } from '../../core/contract/index.js';
-import { isIssuerUrl } from '../shared/loopback.js';
+import { type CallerTokens, type OpenContext, Secret } from '../../../core/contract/index.js';
+import { isIssuerUrl } from '../loopback.js';
 import { createRejection, ExchangedTokens, rejectsToken } from './exchanged-tokens.js';
-import type { ExchangeConfig } from './oauth2-config.js';
 import { type Sender, sendPlain } from './send-request.js';
 import { sendWithToken } from './send-with-token.js';
 import { isSameUrl, TokenEndpoint } from './tokens/token-endpoint.js';
 import { TokenRejected } from './tokens/token-failure.js';
 import { TokenSource } from './tokens/token-source.js';
+import type { ExchangeConfig } from './transport-config.js';
 
 const TIMEOUT_SECONDS = 5;
 const MAX_RESPONSE_BYTES = 256 * 1_024;

@@ -5,7 +5,7 @@ import {
   type RequestToSign,
   Secret,
   type Signer,
-} from '../../core/contract/index.js';
+} from '../../../core/contract/index.js';
 import type { CallTarget, EndpointRequest, SendRequest } from './send-request.js';
 
 /** Headers whose values must not appear elsewhere. */

@@ -1,11 +1,11 @@
-import { isProviderFailure, type OpenContext, Secret } from '../../core/contract/index.js';
-import type { AuthConfig } from './config.js';
+import { isProviderFailure, type OpenContext, Secret } from '../../../core/contract/index.js';
 import { createExchangeSender, tryExchange } from './send-exchanged.js';
 import { type Sender, type SendRequest, sendPlain, sendWithHeader } from './send-request.js';
 import { sendSigned } from './send-signed.js';
 import { sendWithToken } from './send-with-token.js';
 import { TokenEndpoint } from './tokens/token-endpoint.js';
 import { TokenSource } from './tokens/token-source.js';
+import type { AuthConfig } from './transport-config.js';
 
 /**
  * Sends requests with the credentials of the config.

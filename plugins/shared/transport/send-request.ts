@@ -1,10 +1,16 @@
-import type { Dispatcher } from 'undici';
-import type { BodyStream, CallContext, Outcome } from '../../core/contract/index.js';
-import type { UpstreamLimits } from './upstream-request.js';
+import type {
+  BodyStream,
+  CallContext,
+  Cancellation,
+  HttpRouteOperation,
+  Invocation,
+  Outcome,
+} from '../../../core/contract/index.js';
 
 /** A request without the prefix of an endpoint. */
 export interface EndpointRequest {
-  readonly method: Dispatcher.HttpMethod;
+  /** As of HTTP; a protocol without methods sends `POST`. */
+  readonly method: HttpRouteOperation['method'];
   /** Raw path and query. */
   readonly target: string;
   /** Lower-case names. */
@@ -16,19 +22,36 @@ export interface EndpointRequest {
   readonly upgrade?: string | undefined;
 }
 
-/** An endpoint, of any protocol, to which requests with credentials are sent. */
-export interface CallTarget {
-  /** The base URL of its targets. */
-  readonly url: string;
-  /** Sends a request that has its credentials. Rejects with a ProviderFailure. */
-  send(request: EndpointRequest, limits: UpstreamLimits): Promise<Outcome>;
+/** The bounds of one call. */
+export interface CallLimits {
+  /** The maximum body; a longer one is a `protocol` failure. Bytes. */
+  readonly maxResponseBytes: number;
+  /** A longer body is streamed. Default: no body is. Bytes. */
+  readonly holdBytes?: number | undefined;
+  /** Ends the call. */
+  readonly signal: Cancellation;
+  /** Counts the body during its arrival, and says whether it is needed. */
+  readonly counter?: Pick<Invocation, 'countReceived' | 'needsBody'>;
 }
 
-/** Sends a request to an endpoint, with the credentials of the host. Rejects with a ProviderFailure. */
+/** An endpoint, of any protocol, to which requests with credentials are sent. */
+export interface CallTarget {
+  /** The base URL of its targets, http or https; signers sign it. */
+  readonly url: string;
+  /** Sends a request that has its credentials. Rejects with a ProviderFailure. */
+  send(request: EndpointRequest, limits: CallLimits): Promise<Outcome>;
+}
+
+/**
+ * Adds the credentials of the config to the headers of a request, and passes it to `target.send`. A
+ * target whose outcome has the status 401 is called once more with a new token, if the credentials
+ * have tokens and the body is no stream.
+ * @throws ProviderFailure in phase `preparing` without credentials; what the target throws.
+ */
 export type SendRequest = (
   target: CallTarget,
   request: EndpointRequest,
-  limits: UpstreamLimits,
+  limits: CallLimits,
 ) => Promise<Outcome>;
 
 /** Sends the requests of one module. */
@@ -45,7 +68,7 @@ export const sendPlain: SendRequest = (target, request, limits) => target.send(r
 export function sendWithHeader(
   target: CallTarget,
   request: EndpointRequest,
-  limits: UpstreamLimits,
+  limits: CallLimits,
   name: string,
   value: string,
 ): Promise<Outcome> {

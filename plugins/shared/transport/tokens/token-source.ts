@@ -1,5 +1,10 @@
-import type { Cancellation, Log, ProviderFailure, Secret } from '../../../core/contract/index.js';
-import { renewalOf } from '../../shared/renewal-time.js';
+import type {
+  Cancellation,
+  Log,
+  ProviderFailure,
+  Secret,
+} from '../../../../core/contract/index.js';
+import { renewalOf } from '../../renewal-time.js';
 import type { IssuedToken } from './token-endpoint.js';
 
 /** The minimum time between two tokens that the provider rejected. Milliseconds. */
