@@ -11,6 +11,7 @@ import {
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { readClientCertificates } from '../shared/client-tls.js';
 import { withDeadline } from '../shared/deadline.js';
+import { findMoreThanRoutes } from '../shared/module-problems.js';
 import { AmqpLink } from './amqp-link.js';
 import { BrokerAddresses } from './brokers.js';
 import {
@@ -38,6 +39,7 @@ export const amqpAdapter = defineAdapter({
   config: amqpConfig,
   supports: { streams: true },
   describeConfig: () => ({ hostUses: [] }),
+  checkManifest: (manifest) => findMoreThanRoutes(manifest, 'amqp'),
   open: (config: AmqpConfig, context) => {
     const link = createLink(config, context);
     context.scope.defer(() => link.close());

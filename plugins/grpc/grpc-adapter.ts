@@ -1,4 +1,5 @@
-import { defineAdapter } from '../../core/contract/index.js';
+import { defineAdapter, type ModuleProblem } from '../../core/contract/index.js';
+import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/module-problems.js';
 import { grpcConfig, grpcOperation, grpcTransport } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */
@@ -8,6 +9,18 @@ export const grpcAdapter = defineAdapter({
   supports: { streams: true },
   operation: grpcOperation,
   describeConfig: (config) => grpcTransport.describe(config),
+  checkDescriptor: (descriptor) => [
+    ...findRawMode(descriptor, 'grpc'),
+    ...findProtocolHeaders(descriptor, 'grpc', /^(?:grpc-.*|te|user-agent)$/i),
+  ],
+  checkManifest: (manifest, routes) => [
+    ...findMoreThanRoutes(manifest, 'grpc'),
+    ...routes.flatMap(({ declared }, index): ModuleProblem[] => {
+      if (declared.operation?.stream !== 'sse') return [];
+      const path = ['http_routes', index, 'operation', 'stream'];
+      return [{ path, message: 'must be ndjson: each message is a line', hint: 'write ndjson' }];
+    }),
+  ],
   tryCredentials: (config, context) => grpcTransport.tryCredentials(config, context),
   open: async (config, context) => {
     // The libraries are loaded with the first module.

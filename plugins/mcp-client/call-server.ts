@@ -19,7 +19,8 @@ import { findResultProblem } from './tool-result.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' };
 
-const RESOURCES = '/resources/{uri}';
+/** The route for the resources of a server. */
+export const RESOURCES = '/resources/{uri}';
 
 /** Codes of JSON-RPC for an unknown resource. */
 const NOT_FOUND: ReadonlySet<number> = new Set([-32_002, -32_602]);

@@ -1,12 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { defineAdapter, type Provider, ProviderFailure } from '../../core/contract/index.js';
+import {
+  defineAdapter,
+  type ModuleProblem,
+  type Provider,
+  ProviderFailure,
+  type ProviderRoute,
+} from '../../core/contract/index.js';
 import { listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
-import { callServer } from './call-server.js';
-import { type McpConfig, mcpConfig, mcpOperation, mcpTransport } from './config.js';
+import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/module-problems.js';
+import { callServer, RESOURCES } from './call-server.js';
+import {
+  type McpConfig,
+  type McpOperation,
+  mcpConfig,
+  mcpOperation,
+  mcpTransport,
+} from './config.js';
 import { createOpener, type Opener } from './open-server.js';
 import { SessionSlots } from './session-slots.js';
-import { ToolPins } from './tool-pins.js';
+import { findTool, ToolPins } from './tool-pins.js';
 
 /** `open` waits this long for the handshake, so that a reload switches to a server that answers. */
 const OPEN_TIMEOUT_MS = 3_000;
@@ -23,6 +36,14 @@ export const mcpAdapter = defineAdapter({
       ? mcpTransport.describe({ auth })
       : { hostUses: listHostUses({ command, cwd }) };
   },
+  checkDescriptor: (descriptor) => [
+    ...findRawMode(descriptor, 'mcp'),
+    ...findProtocolHeaders(descriptor, 'mcp', /^(?:mcp-.*|last-event-id)$/i),
+  ],
+  checkManifest: (manifest, routes) => [
+    ...findMoreThanRoutes(manifest, 'mcp'),
+    ...routes.flatMap(findRouteProblems),
+  ],
   tryCredentials: (config, context) => mcpTransport.tryCredentials(config, context),
   open: async (config: McpConfig, context) => {
     const pins = new ToolPins({
@@ -60,4 +81,29 @@ function createProvider(
     useRoutes: (routes) => pins.replace(routes),
     invoke: (invocation) => callServer(slots, pins, invocation),
   };
+}
+
+/** The members of operations for other bodies than the JSON of a tool. */
+const NOT_OF_TOOLS = ['stream', 'body_types', 'response_types'] as const;
+
+function findRouteProblems({ declared, options }: ProviderRoute, index: number): ModuleProblem[] {
+  const { method, path, operation = {} } = declared;
+  const violate = (member: readonly string[], message: string): ModuleProblem[] => {
+    return [{ path: ['http_routes', index, ...member], message }];
+  };
+  if (method === 'GET' && path === RESOURCES) {
+    if (operation.response === 'bytes') return [];
+    return violate([], 'needs operation.response: bytes, since resources are bytes');
+  }
+  if (method !== 'POST') {
+    return violate(['method'], `must be POST for a tool, or GET for ${RESOURCES}`);
+  }
+  if (findTool(path, options as McpOperation) === null) {
+    return violate(['path'], 'must begin with /tools/, unless operation.mcp names the tool');
+  }
+  const others = NOT_OF_TOOLS.filter((member) => operation[member] !== undefined);
+  const bytes = (['body', 'response'] as const).filter((member) => operation[member] === 'bytes');
+  return [...others, ...bytes].flatMap((member) =>
+    violate(['operation', member], 'is not for tools, whose arguments and results are JSON'),
+  );
 }
