@@ -90,7 +90,8 @@ function findInField(
     const invalid = findInItem(member, item, toPart([entry]), [...path, toStep(key)], depth);
     if (invalid !== null) return invalid;
   }
-  return null;
+  if (isList || isReadable(member.message, { [member.name]: value }, member.registry)) return null;
+  return { path, reason: 'must have keys of its type' };
 }
 
 /** The index of the first item with which the items up to it are bad, by halves; `count` without one. */

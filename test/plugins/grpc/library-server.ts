@@ -75,18 +75,23 @@ interface ServerOptions {
   readonly credentials?: ServerCredentials;
   /** Default: none. */
   readonly reflection?: ReflectionOptions;
+  /** Default: all. */
+  readonly services?: readonly string[];
 }
+
+const SERVICES = ['library.v1.Library', 'library.v1.Echo'];
 
 /** Serves the methods of the set with grpc-js, whose messages are bytes. */
 export async function startLibrary(
   answers: Readonly<Record<string, Answer>>,
-  { port = 0, credentials = ServerCredentials.createInsecure(), reflection }: ServerOptions = {},
+  options: ServerOptions = {},
 ): Promise<LibraryServer> {
+  const { port = 0, credentials = ServerCredentials.createInsecure(), reflection } = options;
   const set = fromBinary(FileDescriptorSetSchema, readFileSync(LIBRARY_SET));
   const registry = createFileRegistry(set);
   const server = new Server();
   const calls: ReceivedCall[] = [];
-  for (const service of ['library.v1.Library', 'library.v1.Echo']) {
+  for (const service of options.services ?? SERVICES) {
     const methods = registry.getService(service)?.methods ?? [];
     const handlers = Object.fromEntries(
       methods.map((method) => [
