@@ -44,7 +44,11 @@ export type ContentBlock = ContentMembers &
  * Protocol. Over HTTP it is the response; surfaces for agents pass it on block for block.
  */
 export interface ToolResult {
-  /** The parts, in order. Any other type of block makes the result invalid. */
+  /**
+   * The parts, in order. Over HTTP a block of a type that is not in {@link ContentBlock} passes as it is; agents get its
+   * JSON as a text, since clients reject a whole result for a type that they do not know. A block without a type makes
+   * the result invalid.
+   */
   readonly content: readonly ContentBlock[];
   /** The same as one JSON object. Never passed on beside `isError`, nor with a number that a parser would change. */
   readonly structuredContent?: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { readMember } from './exchange.js';
 
 const MAX_BLOCKS = 10_000;
 
-/** The members that a block must have, by its type. */
+/** The members that a block must have, by its type. A later revision may have other types. */
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['data', 'mimeType'],
@@ -32,9 +32,9 @@ export function findResultProblem(result: unknown): string | null {
 
 function isBlock(block: unknown): boolean {
   const type = readMember(block, 'type');
-  const members = typeof type === 'string' ? new Map(Object.entries(BLOCKS)).get(type) : undefined;
-  if (members === undefined) return false;
+  if (typeof type !== 'string') return false;
   if (type === 'resource') return isResource(readMember(block, 'resource'));
+  const members = Object.hasOwn(BLOCKS, type) ? (BLOCKS[type] ?? []) : [];
   return members.every((name) => typeof readMember(block, name) === 'string');
 }
 

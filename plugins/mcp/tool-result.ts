@@ -22,8 +22,9 @@ interface Answer {
 /** The result that a tool of a provider has answered, block for block. */
 export function readToolResult(entry: CatalogEntry, text: string, answer: Answer): ToolResult {
   const result = parse(text);
-  const { content, isError, structuredContent } = Object(result && toPlain(result));
-  if (result === null || !Array.isArray(content) || !content.every(isBlock)) {
+  const content = readContent(result);
+  const { isError, structuredContent } = Object(result && toPlain(result));
+  if (result === null || content === null || !content.every(isBlock)) {
     return createProblemResult({
       code: 'provider_error',
       detail: 'the service answered with something other than the result of a tool',
@@ -42,6 +43,21 @@ export function readToolResult(entry: CatalogEntry, text: string, answer: Answer
   const blocks = content.map(keepKnown) as ToolResult['content'];
   if (isError === true) return { content: blocks, isError: true };
   return { content: blocks, ...(isExactObject(structure) && { structuredContent }) };
+}
+
+/**
+ * Clients reject a whole result for a block of a type that they do not know: its JSON becomes a text.
+ * @returns `null` without a list of blocks
+ */
+function readContent(result: ExactValue | null): readonly unknown[] | null {
+  const content = result === null ? undefined : findMember(result, 'content');
+  if (content?.kind !== 'array') return null;
+  return content.items.map((item) => {
+    const block = toPlain(item);
+    const { type } = Object(block) as { type?: unknown };
+    if (typeof type !== 'string' || Object.hasOwn(MEMBERS, type)) return block;
+    return { type: 'text', text: item.text };
+  });
 }
 
 function parse(text: string): ExactValue | null {

@@ -141,6 +141,14 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
     ),
   'bad-blocks': ({ id }) =>
     Response.json({ jsonrpc: '2.0', id, result: { content: Array(100_000).fill({}) } }),
+  'untyped-block': ({ id }) =>
+    Response.json({ jsonrpc: '2.0', id, result: { content: [{ text: 'no type' }] } }),
+  'unknown-block': ({ id }) =>
+    Response.json({
+      jsonrpc: '2.0',
+      id,
+      result: { content: [{ type: 'video', n: 1.5 }, { type: 'toString' }] },
+    }),
   'many-blocks': ({ id }) =>
     Response.json({
       jsonrpc: '2.0',
@@ -288,6 +296,7 @@ describe('a hostile MCP server', () => {
       'input-required',
       'bad-blocks',
       'many-blocks',
+      'untyped-block',
     ],
     ...['status-404', 'status-500', 'comments', 'empty-events', 'foreign-messages'],
   ]) {
@@ -333,6 +342,11 @@ describe('a hostile MCP server', () => {
   it('passes the numbers of a result in the digits of the server', async () => {
     const { text } = await call('exact');
     expect(text).to.include('{"id": 12345678901234567890, "price":1.10}');
+  });
+
+  it('passes blocks of a type that the protocol does not have yet', async () => {
+    const { text } = await call('unknown-block');
+    expect(text).to.include('"content":[{"type":"video","n":1.5},{"type":"toString"}]');
   });
 
   it('closes a stream that goes on after its response', async () => {

@@ -173,6 +173,15 @@ describe('tools of a provider', () => {
     expect((await give({ content: [odd] })).content).to.deep.equal([{ type: 'text', text: 'x' }]);
   });
 
+  it('pass on a block of an unknown type as a text with its JSON', async () => {
+    const blocks = ['{"type": "video", "n": 12345678901234567890}', '{"type":"toString"}'];
+    const { content, isError } = await give(`{"content":[${blocks.join(', ')}]}`);
+    expect(content).to.deep.equal(blocks.map((text) => ({ type: 'text', text })));
+    expect(isError).to.equal(undefined);
+    const long = { content: [{ type: 'video', data: 'x'.repeat(2000) }] };
+    expect(problemOf(await give(long)).code).to.equal('result_too_large');
+  });
+
   it('pass on a structure that survives a parse, and no structure beside an error', async () => {
     const exact = await give('{"content":[],"structuredContent":{"n":12345678901234567890}}');
     expect(exact).to.not.have.property('structuredContent');
@@ -206,9 +215,9 @@ describe('tools of a provider', () => {
       [],
       { content: 'x' },
       { content: [null] },
-      { content: [{ type: 'video', data: 'x' }] },
+      { content: [{ text: 'no type' }] },
       { content: [{ type: 'image', data: 7, mimeType: 'a/b' }] },
-      { content: [{ type: 'toString' }] },
+      { content: [{ type: 7 }] },
       { content: [{ type: 'resource', resource: { uri: 'a' } }] },
     ]) {
       const problem = problemOf(await give(wrong));
