@@ -12,12 +12,12 @@ import {
   type ProviderOperation,
 } from '../contract/index.js';
 import type { AdapterSubject } from './adapter-subject.js';
-import { createInvocation, type RouteCall } from './fakes/create-invocation.js';
+import { createInvocation, createRoute, type RouteCall } from './fakes/create-invocation.js';
 import { createFakeOpenContext, type FakeOpenContext } from './fakes/fake-open-context.js';
 import type { Echo } from './reference/behaviors.js';
 import { createReferenceModule } from './reference/reference-module.js';
 import { ReferenceRoutes } from './reference/reference-routes.js';
-import type { RunningReference } from './reference/running-reference.js';
+import type { CarriedCalls, RunningReference } from './reference/running-reference.js';
 import { createWait, openLikeHost, startSubject } from './start-subject.js';
 import type { Wait } from './wait.js';
 
@@ -99,7 +99,8 @@ export class AdapterHarness {
     const provider = await openLikeHost(this.adapter, config, context, this.wait);
     const routes = new ReferenceRoutes(this.adapter, this.reference);
     provider.useRoutes?.(routes.all);
-    return createOpened({ provider, context, routes }, this.wait);
+    const { carried } = this.reference;
+    return createOpened({ provider, context, routes, carried }, this.wait);
   }
 
   /** @throws AssertionError for a config that the adapter's struct rejects. */
@@ -171,13 +172,25 @@ export function textOf({ body }: Outcome): string {
 }
 
 function createOpened(
-  { provider, context, routes }: Pick<OpenedProvider, 'provider' | 'context' | 'routes'>,
+  {
+    provider,
+    context,
+    routes,
+    carried,
+  }: Pick<OpenedProvider, 'provider' | 'context' | 'routes'> & {
+    readonly carried: CarriedCalls | undefined;
+  },
   wait: Wait,
 ): OpenedProvider {
   const [endpoint] = provider.endpoints?.() ?? [];
   const picked = endpoint === undefined ? {} : { endpoint: endpoint.id };
-  const invoke: OpenedProvider['invoke'] = async (operation, others = {}) =>
+  const send: OpenedProvider['invoke'] = async (operation, others = {}) =>
     provider.invoke(createInvocation(addOptions(operation, routes), { ...picked, ...others }));
+  const invoke: OpenedProvider['invoke'] = async (operation, others) => {
+    const route = 'kind' in operation ? operation : createRoute(operation);
+    if (carried === undefined || route.kind !== 'http_route') return send(operation, others);
+    return carried.read(await send(carried.write(route), others));
+  };
   return {
     provider,
     context,

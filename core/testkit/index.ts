@@ -48,6 +48,7 @@ export {
 } from './reference/reference-protocol.js';
 
 export type {
+  CarriedCalls,
   RequestedCredentials,
   RunningReference,
   StartReference,

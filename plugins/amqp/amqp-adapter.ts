@@ -11,6 +11,7 @@ import {
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { readClientCertificates } from '../shared/client-tls.js';
 import { withDeadline } from '../shared/deadline.js';
+import { createUnknownEndpoint } from '../shared/failures.js';
 import { findMoreThanRoutes } from '../shared/module-problems.js';
 import { AmqpLink } from './amqp-link.js';
 import { BrokerAddresses } from './brokers.js';
@@ -110,10 +111,7 @@ function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number)
 
     invoke: async (invocation): Promise<Outcome> => {
       const { endpoint, operation } = invocation;
-      if (endpoint !== undefined && endpoint !== id) {
-        const message = 'the endpoint is not one of this provider';
-        throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
-      }
+      if (endpoint !== undefined && endpoint !== id) throw createUnknownEndpoint();
       if (operation.kind !== 'http_route') {
         const message = `a provider of kind amqp has no ${operation.kind}`;
         throw new ProviderFailure('refused', message, { phase: 'connecting' });

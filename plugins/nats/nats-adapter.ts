@@ -10,10 +10,10 @@ import {
   defineAdapter,
   type OpenContext,
   type Provider,
-  ProviderFailure,
 } from '../../core/contract/index.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
 import { withDeadline } from '../shared/deadline.js';
+import { createUnknownEndpoint } from '../shared/failures.js';
 import {
   assertSuccess,
   MANIFEST_TIMEOUT_MS,
@@ -76,10 +76,7 @@ function createNatsProvider(link: NatsLink, id: string, balancing: Balancing): P
 
     invoke: async (invocation) => {
       const { maxResponseBytes, endpoint } = invocation;
-      if (endpoint !== undefined && endpoint !== id) {
-        const message = 'the endpoint is not one of this provider';
-        throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
-      }
+      if (endpoint !== undefined && endpoint !== id) throw createUnknownEndpoint();
       const signal = invocation.cancellation ?? invocation.signal;
       return link.request(createNatsRequest(invocation), { maxResponseBytes, signal });
     },

@@ -50,6 +50,12 @@ export function createInvalidRequest(
   });
 }
 
+/** The failure of a call of an endpoint that the host has not got from the provider. */
+export function createUnknownEndpoint(): ProviderFailure {
+  const message = 'the endpoint is not one of this provider';
+  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
+}
+
 const RETRY_START_MS = 1_000;
 
 /**

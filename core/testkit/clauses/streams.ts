@@ -7,6 +7,7 @@ import { needs } from './needs.js';
 
 const HOLD_BYTES = 1_000;
 const LONG_BYTES = 2_000_000;
+const LONG_BODY = Buffer.from(`"${'x'.repeat(LONG_BYTES - 2)}"`);
 /** More than the idle connections that an adapter may keep. */
 const STREAM_COUNT = 10;
 /** How long a body must not be pushed before it is asked for. */
@@ -18,14 +19,8 @@ export const STREAMS: readonly AdapterClause[] = [
     title: 'returns a body that is longer than holdBytes as a stream, byte for byte',
     skip: needs('streams'),
     run: async (harness) => {
-      const opened = await harness.open();
-      const target = `/bytes/${LONG_BYTES}`;
-      const work = opened.invoke({ target }, { holdBytes: HOLD_BYTES });
-      const { body } = await harness.wait.settles('the head of a long response', work);
-      assert.ok(body !== null && isBodyStream(body), 'a long body must be a stream');
-      const parts = await harness.wait.settles('a long response', collect(body));
-      const expected = Buffer.from(`"${'x'.repeat(LONG_BYTES - 2)}"`);
-      assert.ok(parts.equals(expected), 'the stream must be the body, byte for byte');
+      const parts = await harness.wait.settles('a long response', collect(await openLong(harness)));
+      assert.ok(parts.equals(LONG_BODY), 'the stream must be the body, byte for byte');
     },
   },
   {
@@ -117,14 +112,10 @@ export const STREAMS: readonly AdapterClause[] = [
     title: 'pushes a stream that has pushTo part by part, each only once it is asked for',
     skip: needs('streams'),
     run: async (harness) => {
-      const opened = await harness.open();
-      const target = `/bytes/${LONG_BYTES}`;
-      const work = opened.invoke({ target }, { holdBytes: HOLD_BYTES });
-      const { body } = await harness.wait.settles('the head of a long response', work);
-      if (body === null || !isBodyStream(body) || body.pushTo === undefined) return;
+      const body = await openLong(harness);
+      if (body.pushTo === undefined) return;
       const parts = await harness.wait.settles('a pushed response', collectPushed(body));
-      const expected = Buffer.from(`"${'x'.repeat(LONG_BYTES - 2)}"`);
-      assert.ok(parts.equals(expected), 'the pushed parts must be the body, byte for byte');
+      assert.ok(parts.equals(LONG_BODY), 'the pushed parts must be the body, byte for byte');
     },
   },
   {
@@ -160,6 +151,15 @@ export const STREAMS: readonly AdapterClause[] = [
     },
   },
 ];
+
+/** A response that is longer than holdBytes. */
+async function openLong(harness: AdapterHarness): Promise<BodyStream> {
+  const opened = await harness.open();
+  const work = opened.invoke({ target: `/bytes/${LONG_BYTES}` }, { holdBytes: HOLD_BYTES });
+  const { body } = await harness.wait.settles('the head of a long response', work);
+  assert.ok(body !== null && isBodyStream(body), 'a long body must be a stream');
+  return body;
+}
 
 async function collect(body: BodyStream): Promise<Buffer> {
   const parts: Uint8Array[] = [];

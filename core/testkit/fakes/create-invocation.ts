@@ -60,17 +60,18 @@ function assertObject(listener: AbortListener): AbortListener {
   throw new TypeError('a cancellation requires an object with handleEvent');
 }
 
-function createRoute(call: RouteCall): HttpRouteOperation {
+export function createRoute(call: RouteCall): HttpRouteOperation {
   const { method = 'GET', target = '/', body = null } = call;
   const [path = '/'] = target.split('?');
   const providerPath = call.providerPath ?? decodeURIComponent(path);
   const { declaredPath = path, pathParams = {} } = call;
-  const { upgrade, options } = call;
+  const { upgrade, options, bodyStream } = call;
   const route = { method, declaredPath, target, providerPath, pathParams, body };
   return {
     kind: 'http_route',
     ...route,
     ...(upgrade !== undefined && { upgrade }),
     ...(options !== undefined && { options }),
+    ...(bodyStream !== undefined && { bodyStream }),
   };
 }

@@ -10,7 +10,7 @@ import { parseRouteTemplate } from '../../lib/routing/route-template.js';
 import { REFERENCE_MANIFEST } from './reference-manifest.js';
 import type { RunningReference } from './running-reference.js';
 
-type Reference = Pick<RunningReference, 'operation'>;
+type Reference = Pick<RunningReference, 'operation' | 'carried'>;
 
 /**
  * The manifest of the reference module as providers of an adapter carry it: with its `operation`, and without what it
@@ -18,9 +18,10 @@ type Reference = Pick<RunningReference, 'operation'>;
  */
 export function describeReference(
   { kind, supports }: Pick<ProviderAdapter, 'kind' | 'supports'>,
-  { operation }: Reference,
+  { operation, carried }: Reference,
 ): Manifest {
-  const { admin, config, http_routes, ...others } = REFERENCE_MANIFEST;
+  const { admin, config, ...others } = REFERENCE_MANIFEST;
+  const { routes: http_routes } = carried ?? { routes: others.http_routes };
   return {
     ...others,
     http_routes:

@@ -1,4 +1,9 @@
-import type { Invocation, ManifestRoute } from '../../contract/index.js';
+import type {
+  HttpRouteOperation,
+  Invocation,
+  ManifestRoute,
+  Outcome,
+} from '../../contract/index.js';
 import type { RouteCall } from '../fakes/create-invocation.js';
 import type { SkippedStart } from '../skipped.js';
 import type { ReferenceModule } from './reference-module.js';
@@ -24,6 +29,8 @@ export interface RunningReference {
    * Default: none.
    */
   operation?(route: ManifestRoute): unknown;
+  /** For an adapter whose calls are not those of HTTP, such as tools. Default: they are. */
+  readonly carried?: CarriedCalls;
   /** The faults that this transport can inject; clauses about others are skipped. Default none. */
   readonly faults?: readonly ReferenceFault[];
   /**
@@ -52,6 +59,16 @@ export interface RunningReference {
   up?(): Promise<void>;
   /** Called once at the end, up or down. Must not wait for calls in flight. */
   stop(): Promise<void>;
+}
+
+/** The routes of an adapter that carry the calls of the reference module in their bodies. */
+export interface CarriedCalls {
+  /** The routes instead of those of the reference module. `operation` is asked for each. */
+  readonly routes: readonly ManifestRoute[];
+  /** The call that carries one of the reference module. */
+  write(operation: HttpRouteOperation): RouteCall;
+  /** The response of the reference module in that of the provider, as a stream if that is one. */
+  read(outcome: Outcome): Outcome | Promise<Outcome>;
 }
 
 /** Credentials that an adapter requests for its calls, such as tokens of an authorization server. */

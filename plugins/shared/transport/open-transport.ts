@@ -1,6 +1,7 @@
 import { type Provider, ProviderFailure } from '../../../core/contract/index.js';
 import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../balancing.js';
 import { withDeadline } from '../deadline.js';
+import { createUnknownEndpoint } from '../failures.js';
 import type { EndpointSet } from './endpoint-set.js';
 import type { Sender } from './send-request.js';
 import type { EndpointClient, OpenTransport } from './transport.js';
@@ -42,11 +43,6 @@ export function openTransport<T extends EndpointClient>(
         ),
       ),
   };
-}
-
-function createUnknownEndpoint(): ProviderFailure {
-  const message = 'the endpoint is not one of this provider';
-  return new ProviderFailure('unavailable', message, { phase: 'connecting' });
 }
 
 /** Returns the first success, so that one unavailable endpoint does not block the others. */
