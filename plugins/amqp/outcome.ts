@@ -1,6 +1,7 @@
 import type { AMQPMessage, AMQPProperties } from '@cloudamqp/amqp-client';
 import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
 import { STATUS_HEADER, UNSAFE_VALUE } from '../shared/route-message.js';
+import { streamOf } from '../shared/stream-of.js';
 
 /** What a call accepts as its answer. */
 export interface AnswerLimits {
@@ -39,7 +40,7 @@ export function toOutcome(
   const bytes = body ?? new Uint8Array();
   const typed = { 'content-type': limits.defaultType, ...headers };
   const isLong = limits.holdBytes !== undefined && length > limits.holdBytes;
-  return { status, headers: typed, body: isLong ? stream(bytes) : bytes };
+  return { status, headers: typed, body: isLong ? streamOf(bytes) : bytes };
 }
 
 function readStatus({ headers = {} }: AMQPProperties): number {
@@ -85,10 +86,6 @@ function readText(value: unknown): string | null {
   if (!Array.isArray(value) || value.length === 0) return null;
   const texts = value.map(readText);
   return texts.includes(null) ? null : texts.join(', ');
-}
-
-async function* stream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 function createMalformed(problem: string): ProviderFailure {

@@ -21,6 +21,7 @@ import {
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
+import { streamOf } from '../shared/stream-of.js';
 import { createInvalidRequest, type EndpointPlace, type SendRequest } from '../shared/transport.js';
 import { BoundRoute } from './bound-route.js';
 import { type GrpcConfig, type GrpcOperation, grpcTransport } from './config.js';
@@ -385,10 +386,6 @@ class RouteResponse {
 const NOTHING = new Uint8Array();
 /** The JSON of a field that is not set. */
 const EMPTY: Readonly<Record<string, unknown>> = { list: [], map: {} };
-
-async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes;
-}
 
 const UNKNOWN_TYPE = /type\.googleapis\.com\/([\w.]{1,200})/;
 

@@ -1,14 +1,17 @@
 import {
+  type BodyStream,
   type HttpRouteOperation,
   type Invocation,
   isProviderFailure,
+  joinBody,
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, createInvalidRequest } from '../shared/failures.js';
+import { streamOf } from '../shared/stream-of.js';
 import type { McpOperation } from './config.js';
 import { describeProblem } from './describe-problem.js';
-import { Exchange } from './exchange.js';
+import { createTooLong, Exchange } from './exchange.js';
 import { createReading, readContents } from './resources.js';
 import { ServerError } from './session.js';
 import type { OpenSession } from './session-slot.js';
@@ -38,8 +41,7 @@ export async function callServer(
   invocation: Invocation,
 ): Promise<Outcome> {
   const { operation, context } = invocation;
-  const attempt =
-    operation.kind === 'http_route' ? await prepare(operation, invocation, pins) : null;
+  const attempt = operation.kind === 'http_route' ? prepare(operation, invocation, pins) : null;
   if (attempt === null) {
     const message = 'kind mcp carries POST for tools, and GET /resources/{uri}';
     throw new ProviderFailure('refused', message, { phase: 'connecting' });
@@ -54,20 +56,22 @@ export async function callServer(
  * @returns `null` for another route
  * @throws ProviderFailure for arguments that are no object
  */
-async function prepare(
+function prepare(
   operation: HttpRouteOperation,
   invocation: Invocation,
   pins: ToolPins,
-): Promise<Attempt | null> {
+): Attempt | null {
   const { method, declaredPath, pathParams, providerPath, options } = operation;
   if (method === 'POST') {
     const tool = findTool(providerPath, options as McpOperation);
     if (tool === null) return null;
-    const input = readArguments(await readBody(operation, invocation));
-    if (input === null) throw createInvalidRequest('', 'must be an object');
+    const { body, bodyStream } = operation;
+    let input = bodyStream === undefined ? readArguments(body) : null;
     return async (open) => {
       pins.assertSame(tool, open.tools);
-      return callTool(tool.tool, input, invocation, open);
+      // Not read before there is a session, and once for both attempts.
+      if (bodyStream !== undefined) input ??= readArguments(await readBody(bodyStream, invocation));
+      return callTool(tool.tool, input ?? '{}', invocation, open);
     };
   }
   const { uri } = pathParams;
@@ -140,7 +144,7 @@ async function settle(
 ): Promise<Outcome | null> {
   const release = followSignal(invocation, exchange);
   try {
-    return await run();
+    return limitBody(await run(), invocation);
   } catch (error) {
     if (exchange.isSessionLost) return null;
     if (error instanceof ServerError) return translate(error);
@@ -150,6 +154,14 @@ async function settle(
   } finally {
     release();
   }
+}
+
+/** @throws ProviderFailure for a body that is too long. */
+function limitBody(outcome: Outcome, { maxResponseBytes, holdBytes }: Invocation): Outcome {
+  const body = joinBody(outcome.body);
+  if (body.length > maxResponseBytes) throw createTooLong(maxResponseBytes);
+  if (holdBytes === undefined || body.length <= holdBytes) return outcome;
+  return { ...outcome, body: streamOf(body) };
 }
 
 /** Fails the exchange when the call is aborted. */
@@ -167,11 +179,7 @@ function followSignal({ cancellation, signal }: Invocation, exchange: Exchange):
 }
 
 /** A long body arrives while it is checked. */
-async function readBody(
-  { body, bodyStream }: HttpRouteOperation,
-  invocation: Invocation,
-): Promise<Uint8Array | null> {
-  if (bodyStream === undefined) return body;
+async function readBody(bodyStream: BodyStream, invocation: Invocation): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of bodyStream) {
     // The host releases it with the call.
@@ -181,14 +189,18 @@ async function readBody(
   return Buffer.concat(parts);
 }
 
-/** @returns the text of an object; `null` for any other JSON */
-function readArguments(body: Uint8Array | null): string | null {
+/**
+ * @returns the text of an object
+ * @throws ProviderFailure for any other JSON
+ */
+function readArguments(body: Uint8Array | null): string {
   if (body === null || body.length === 0) return '{}';
   // The host has checked that it is JSON, which may follow a byte-order mark.
   const json = Buffer.from(body)
     .toString()
     .replace(/^\ufeff/, '');
-  return /^[ \t\r\n]*\{/.test(json) ? json : null;
+  if (/^[ \t\r\n]*\{/.test(json)) return json;
+  throw createInvalidRequest('', 'must be an object');
 }
 
 /** An error of the server, as a provider over HTTP would answer it. */

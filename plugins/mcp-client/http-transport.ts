@@ -270,7 +270,7 @@ async function* readEvents(
   const iterator = listParts(body)[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value: part } = await iterator.next();
+      const { done, value: part } = await readPart(iterator);
       if (done === true) break;
       const events = reader.push(part);
       exchange.count(part.length, events.length);
@@ -293,6 +293,18 @@ async function* readEvents(
   }
   if (exchange.answer === null && !hasId) {
     exchange.fail(new ProviderFailure('protocol', 'the event stream ended without a response'));
+  }
+}
+
+/** A connection that breaks within an event stream broke before the response. */
+async function readPart(iterator: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
+  try {
+    return await iterator.next();
+  } catch (error) {
+    const isCut = isProviderFailure(error) && error.failure === 'protocol';
+    if (!isCut || error.phase !== 'responding') throw error;
+    const { detail } = error;
+    throw new ProviderFailure('unavailable', 'the event stream broke', { cause: error, detail });
   }
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../../core/contract/index.js';
 import { listHostUses } from '../process/process-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
+import { createUnknownEndpoint } from '../shared/failures.js';
 import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/module-problems.js';
 import { callServer, RESOURCES } from './call-server.js';
 import {
@@ -79,7 +80,11 @@ function createProvider(
     credentialProblem,
     facts: () => pins.facts(),
     useRoutes: (routes) => pins.replace(routes),
-    invoke: (invocation) => callServer(slots, pins, invocation),
+    invoke: async (invocation) => {
+      const { endpoint } = invocation;
+      if (endpoint !== undefined && endpoint !== id) throw createUnknownEndpoint();
+      return callServer(slots, pins, invocation);
+    },
   };
 }
 

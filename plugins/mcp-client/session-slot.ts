@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   type CallContext,
   type Cancellation,
+  isProviderFailure,
   type Log,
   ProviderFailure,
 } from '../../core/contract/index.js';
@@ -99,6 +100,10 @@ export class SessionSlot {
     this.#calls += 1;
     try {
       return await run(await this.#get(signal));
+    } catch (error) {
+      const isLost = isProviderFailure(error) && error.failure === 'protocol';
+      if (!isLost || !this.#closing.signal.aborted) throw error;
+      throw new ProviderFailure('unavailable', 'the module was closed', { cause: error });
     } finally {
       this.#calls -= 1;
       this.#usedAt = performance.now();
@@ -117,8 +122,9 @@ export class SessionSlot {
     for (;;) {
       if (this.#current !== null) return this.#current;
       if (this.#problem !== null) throw createDown(this.#problem);
-      await this.#changed.wait(signal, this.#isStarting ? START_WAIT_MS : undefined);
-      if (this.#isStarting && this.#problem === null) throw createStarting(HANDSHAKE);
+      const changed = this.#changed;
+      await changed.wait(signal, this.#isStarting ? START_WAIT_MS : undefined);
+      if (this.#isStarting && changed === this.#changed) throw createStarting(HANDSHAKE);
     }
   }
 

@@ -6,16 +6,13 @@ import { HAS_NATS_SERVER, HAS_RABBITMQ, SHIPPED } from '../support/testkit/shipp
 
 const PLUGINS = fileURLToPath(new URL('../../plugins', import.meta.url));
 
-/** The routes of `mcp` are tools, which the reference module does not have. */
-const WITHOUT_SUBJECT = ['mcp'];
-
 describe('shipped adapters', () => {
   it('have a subject for the test kit', async function () {
     // Without their servers these adapters cannot be tested.
     if (!HAS_NATS_SERVER || !HAS_RABBITMQ) this.skip();
     expect(readdirSync(PLUGINS)).to.include('http');
     const registry = await readPlugins([PLUGINS]);
-    const kinds = [...new Set([...WITHOUT_SUBJECT, ...SHIPPED.map(({ adapter }) => adapter.kind)])];
+    const kinds = [...new Set(SHIPPED.map(({ adapter }) => adapter.kind))];
     expect(kinds.toSorted()).to.deep.equal(registry.kinds().toSorted());
   });
 });

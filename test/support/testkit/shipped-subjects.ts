@@ -3,11 +3,13 @@ import type { AdapterSubject } from '../../../core/testkit/index.js';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { subjects as http } from '../../../plugins/http/testkit.js';
 import { subjects as local } from '../../../plugins/local/testkit.js';
+import { mcpAdapter } from '../../../plugins/mcp-client/mcp-adapter.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import { subjects as process } from '../../../plugins/process/testkit.js';
 import { startAmqpReference } from '../../plugins/amqp/amqp-reference.js';
 import { accepts, RABBITMQ_PORT } from '../../plugins/amqp/amqp-server.js';
 import { referenceAdapter, startGrpcReference } from '../../plugins/grpc/grpc-reference.js';
+import { startMcpReference } from '../../plugins/mcp-client/mcp-reference.js';
 import { startNatsReference } from '../../plugins/nats/nats-reference.js';
 
 const nats: AdapterSubject = { adapter: natsAdapter, start: startNatsReference, cycles: 200 };
@@ -40,6 +42,20 @@ const grpc: AdapterSubject = {
   },
 };
 
+const mcp: AdapterSubject = {
+  adapter: mcpAdapter,
+  start: startMcpReference,
+  cycles: 50,
+  except: {
+    'readiness.down': 'over HTTP a session learns it from its next request',
+    'request.headers': 'accept and content-type are those of the protocol',
+    'answer.at-limit': 'a result is longer than the body in it',
+    'answer.not-modified': 'tools have no conditions',
+    'streams.held': 'the arguments and results around bodies are longer',
+    'streams.request-length': 'the body is an argument',
+  },
+};
+
 /** In CI a missing server fails the clauses. Elsewhere they are left out and a test is skipped. */
 export const HAS_NATS_SERVER =
   globalThis.process.env['CI'] === 'true' ||
@@ -55,6 +71,7 @@ export const SHIPPED: readonly AdapterSubject[] = [
   ...local,
   ...process,
   grpc,
+  mcp,
   ...(HAS_NATS_SERVER ? [nats] : []),
   ...(HAS_RABBITMQ ? amqp : []),
 ];

@@ -1,0 +1,3 @@
+import { shippedSuite } from '../support/testkit/shipped-suite.js';
+
+shippedSuite('mcp');
