@@ -70,7 +70,7 @@ export interface OpenContext {
   readonly module: string;
   /** Closes the resources of the provider. */
   readonly scope: Scope;
-  /** Writes lines that name the module. */
+  /** Writes lines that name the module. Texts of fields that repeat a secret of the descriptor are masked. */
   readonly log: Log;
   /**
    * The secret of a `secretReference()` in the config, resolved before `open`.

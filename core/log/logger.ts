@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { Log, LogWrite } from '../contract/log.js';
+import type { Mask } from '../lib/secrets/mask-secrets.js';
 import { formatLine } from './format-line.js';
 import { redactFields } from './redact.js';
 import { toTerminalLine } from './terminal-line.js';
@@ -180,6 +181,23 @@ export function withFields(log: Log, added: Readonly<Record<string, unknown>>): 
     info: (fields, message) => log.info({ ...added, ...fields }, message),
     warn: (fields, message) => log.warn({ ...added, ...fields }, message),
     error: (fields, message) => log.error({ ...added, ...fields }, message),
+  };
+}
+
+/** Removes secrets from texts of fields, such as lines that a process prints. */
+export function withMask(log: Log, mask: Mask): Log {
+  const maskTexts = (fields: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? mask(value) : value,
+      ]),
+    );
+  return {
+    debug: (fields, message) => log.debug(maskTexts(fields), message),
+    info: (fields, message) => log.info(maskTexts(fields), message),
+    warn: (fields, message) => log.warn(maskTexts(fields), message),
+    error: (fields, message) => log.error(maskTexts(fields), message),
   };
 }
 

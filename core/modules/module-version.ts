@@ -11,7 +11,7 @@ import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import type { RouteTable } from '../lib/routing/route-table.js';
-import { withFields } from '../log/logger.js';
+import { withFields, withMask } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
 import { type FleetLeadership, type Leadership, SOLE_LEADER } from '../processes.js';
 import type { ObserverFactory, ObserverSource } from '../provider/call-observer.js';
@@ -116,7 +116,10 @@ export async function openVersion(
       adapter.open(config, {
         module,
         scope,
-        log: section === undefined ? log : withFields(log, { [section]: true }),
+        log: withMask(
+          section === undefined ? log : withFields(log, { [section]: true }),
+          createMask(references.secrets),
+        ),
         stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), section ?? ''),
         secret: references.secret,
         file: references.file,
