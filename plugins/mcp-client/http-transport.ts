@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FetchLike, ReconnectionScheduler } from '@modelcontextprotocol/client';
 import {
   type BodyStream,
+  type CallContext,
   isBodyStream,
   isProviderFailure,
   joinBody,
@@ -53,6 +54,8 @@ const DENIED: ReadonlySet<number> = new Set([401, 403]);
 export interface FetchOptions {
   readonly target: CallTarget;
   readonly send: SendRequest;
+  /** The call whose credentials requests beside calls carry, such as those of a handshake. */
+  readonly readContext: () => CallContext | undefined;
 }
 
 /**
@@ -70,7 +73,11 @@ export function createFetch(options: FetchOptions): FetchLike {
     const isResumed = init.method === 'GET' && !isStanding;
     // Cancellations and responses to the server are sent although the call may have ended.
     const isOwn = isRequest || isResumed;
-    const request = createRequest(new URL(url), init, exchange, message);
+    const context = exchange?.options.context ?? options.readContext();
+    const request = {
+      ...createRequest(new URL(url), init, exchange, message),
+      ...(context !== undefined && { context }),
+    };
     // Beside calls, everything but the stream of notifications has a deadline of its own.
     const end = isOwn
       ? exchange?.signal
@@ -135,11 +142,18 @@ export function createReconnection(): ReconnectionScheduler {
  */
 export async function speaksOlderTransport(
   { pathname, search }: URL,
-  { target, send }: FetchOptions,
+  { target, send, readContext }: FetchOptions,
 ): Promise<boolean> {
   const signal = AbortSignal.timeout(OLDER_TIMEOUT_MS);
   const headers = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
-  const request = { method: 'GET', target: pathname + search, headers, body: null } as const;
+  const context = readContext();
+  const request: EndpointRequest = {
+    method: 'GET',
+    target: pathname + search,
+    headers,
+    body: null,
+    ...(context !== undefined && { context }),
+  };
   const limits = { maxResponseBytes: MAX_ERROR_BYTES, holdBytes: 0, signal };
   try {
     const outcome = await send(target, request, limits);
@@ -169,7 +183,7 @@ function createRequest(
   exchange: Exchange | undefined,
   message: object | null,
 ): EndpointRequest {
-  const { headers: callHeaders = {}, context } = exchange?.options ?? {};
+  const { headers: callHeaders = {} } = exchange?.options ?? {};
   const passed = Object.entries(callHeaders).filter(([name]) => !OWN_HEADERS.test(name));
   return {
     method: (init.method ?? 'GET') as EndpointRequest['method'],
@@ -180,7 +194,6 @@ function createRequest(
       ...Object.fromEntries(new Headers(init.headers)),
     },
     body: message === null ? null : Buffer.from(writeMessage(message, exchange)),
-    ...(context !== undefined && { context }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { CallContext, Log, OpenContext } from '../../core/contract/index.js';
+import type { Log, OpenContext } from '../../core/contract/index.js';
 import { Child } from '../process/child.js';
 import { createEnvironment } from '../process/process-adapter.js';
 import { formatError } from '../shared/format-error.js';
@@ -71,9 +71,12 @@ async function createHttpOpener(
     // Targets of the client library have the whole path.
     (place) => connectHttp({ ...place, prefix: '' }),
   );
-  const access = { target: find(), send };
-  const fetch = createFetch(access);
+  const target = find();
   const open: OpenSlotSession = async (signal, readContext) => {
+    // Otherwise the host has the same credentials for everybody.
+    const hasOwn = auth?.exchange !== undefined;
+    const access = { target, send, readContext: hasOwn ? readContext : () => undefined };
+    const fetch = createFetch(access);
     let transport: StreamableHTTPClientTransport | null = null;
     const createTransport = () => {
       transport = new StreamableHTTPClientTransport(url, {
@@ -90,7 +93,6 @@ async function createHttpOpener(
     try {
       return await openSession({
         ...{ createTransport, isProcess: false, startsOlder: false, timeoutMs, signal },
-        ...(auth?.exchange !== undefined && { readContext }),
         ...{ endSession, pins, log: context.log },
       });
     } catch (error) {
@@ -153,17 +155,16 @@ function createProcessOpener(
 }
 
 interface OpenOptions extends Omit<ConnectOptions, 'onToolsChanged'> {
-  readonly readContext?: () => CallContext | undefined;
   readonly endSession: () => Promise<void>;
   readonly pins: ToolPins;
   readonly log: Log;
 }
 
 async function openSession(options: OpenOptions): Promise<OpenSession> {
-  const { endSession, readContext, pins, log } = options;
+  const { endSession, pins, log } = options;
   let tools: ToolWatch | null = null;
   const client = await connectClient({ ...options, onToolsChanged: () => tools?.announce() });
-  const session = new Session(client, endSession, readContext);
+  const session = new Session(client, endSession);
   tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
   await tools.refresh();
   return { session, tools, resources: new Resources(session) };

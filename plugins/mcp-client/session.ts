@@ -1,5 +1,5 @@
 import { type Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { type CallContext, isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
+import { isProviderFailure, ProviderFailure } from '../../core/contract/index.js';
 import { Exchange, exchanges, OWN_RESPONSE_BYTES, sliceResult } from './exchange.js';
 import { repeatsArguments } from './header-parameters.js';
 
@@ -28,19 +28,12 @@ export class Session {
   readonly ended: Promise<string>;
   readonly #client: Client;
   readonly #endAtServer: () => Promise<void>;
-  readonly #readContext: () => CallContext | undefined;
   #end: (reason: string) => void = () => {};
   #isEnded = false;
 
-  /** @param readContext of requests of the host itself; default none */
-  constructor(
-    client: Client,
-    endAtServer: () => Promise<void>,
-    readContext: () => CallContext | undefined = () => undefined,
-  ) {
+  constructor(client: Client, endAtServer: () => Promise<void>) {
     this.#client = client;
     this.#endAtServer = endAtServer;
-    this.#readContext = readContext;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -63,11 +56,7 @@ export class Session {
 
   /** An exchange for a request of the host itself. */
   createExchange(): Exchange {
-    const context = this.#readContext();
-    return new Exchange({
-      maxResponseBytes: OWN_RESPONSE_BYTES,
-      ...(context !== undefined && { context }),
-    });
+    return new Exchange({ maxResponseBytes: OWN_RESPONSE_BYTES });
   }
 
   /** Ends it; resolves when the server has been told, or does not answer. */
