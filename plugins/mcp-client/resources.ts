@@ -1,4 +1,10 @@
-import { type Invocation, type Outcome, ProviderFailure } from '../../core/contract/index.js';
+import {
+  type Invocation,
+  isProviderFailure,
+  type Outcome,
+  ProviderFailure,
+} from '../../core/contract/index.js';
+import { describeProblem, McpProblem } from './describe-problem.js';
 import { Exchange, readMember } from './exchange.js';
 import { listPages } from './list-pages.js';
 import type { Session } from './session.js';
@@ -20,12 +26,17 @@ export class Resources {
   #uris: ReadonlySet<string> = new Set();
   #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | null = null;
+  /** The error of the last list; `null` after a success. */
+  #problem: Error | null = null;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  /** Whether the server lists a resource. */
+  /**
+   * Whether the server lists a resource. After a list that fails, those of the last one stay.
+   * @throws McpProblem or ProviderFailure while the list fails, for any other.
+   */
   async has(uri: string): Promise<boolean> {
     const ageMs = performance.now() - this.#listedAt;
     const isDue = ageMs > MAX_AGE_MS || (!this.#uris.has(uri) && ageMs > MIN_PAUSE_MS);
@@ -35,12 +46,19 @@ export class Resources {
       });
       await this.#listing;
     }
-    return this.#uris.has(uri);
+    if (this.#uris.has(uri)) return true;
+    if (this.#problem !== null) throw this.#problem;
+    return false;
   }
 
   async #list(): Promise<void> {
     try {
       this.#uris = new Set((await listPages(this.#session, 'resources/list')).keys());
+      this.#problem = null;
+    } catch (error) {
+      this.#problem = isProviderFailure(error)
+        ? error
+        : new McpProblem(`the resources cannot be listed: ${describeProblem(error)}`);
     } finally {
       // Also after a failure, so that calls do not list at their own pace.
       this.#listedAt = performance.now();
