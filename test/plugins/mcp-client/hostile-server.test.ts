@@ -149,6 +149,11 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
       id,
       result: { content: [{ type: 'video', n: 1.5 }, { type: 'toString' }] },
     }),
+  deep: ({ id, args }) => {
+    const nested = `${'['.repeat(Number(args['levels']))}${']'.repeat(Number(args['levels']))}`;
+    const result = `{"content":[],"structuredContent":{"a":${nested}}}`;
+    return new Response(`{"jsonrpc":"2.0","id":${id},"result":${result}}`, { headers: JSON_TYPE });
+  },
   'many-blocks': ({ id }) =>
     Response.json({
       jsonrpc: '2.0',
@@ -347,6 +352,12 @@ describe('a hostile MCP server', () => {
   it('passes blocks of a type that the protocol does not have yet', async () => {
     const { text } = await call('unknown-block');
     expect(text).to.include('"content":[{"type":"video","n":1.5},{"type":"toString"}]');
+  });
+
+  it('passes a result of a hundred levels, and survives one of half a million', async () => {
+    const { status, text } = await call('deep', { levels: 100 });
+    expect([status, text.includes('['.repeat(100))]).to.deep.equal([200, true]);
+    expect([200, 502]).to.include((await call('deep', { levels: 500_000 })).status);
   });
 
   it('closes a stream that goes on after its response', async () => {

@@ -19,7 +19,7 @@ const describeModule = (module: string, fault = '', more: object = {}) => ({
       protocol: 'modgate.manifest.v1',
       module_id: module,
       capabilities: ['tools.use'],
-      http_routes: ['pid', 'exit', 'hang', 'long', 'environment'].map((name) => ({
+      http_routes: ['pid', 'exit', 'hang', 'long', 'environment', 'ask'].map((name) => ({
         method: 'POST',
         path: `/tools/${name}`,
         capability: 'tools.use',
@@ -93,6 +93,13 @@ describe('an MCP server over stdio', () => {
     expect((await call('chatty', 'pid')).status).to.equal(200);
     const lines = host.logs().filter(({ msg, module }) => msg === 'printed' && module === 'chatty');
     expect(lines.map(({ line }) => line)).to.include('starting up');
+  });
+
+  it('skips and logs a line that a tool prints during a call', async () => {
+    const { status, text } = await call('plain', 'ask');
+    expect([status, text]).to.deep.equal([200, (await call('plain', 'pid')).text]);
+    const lines = host.logs().filter(({ msg, module }) => msg === 'printed' && module === 'plain');
+    expect(lines.map(({ line }) => line)).to.include('thinking');
   });
 
   it('ends a process that prints 1,000 other lines before the handshake', async () => {

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server as NodeServer } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server as NodeServer,
+  type RequestListener,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import {
   createMcpHandler,
   Server,
@@ -119,10 +126,14 @@ function serveResources(server: Server, resources: Readonly<Record<string, objec
   }));
 }
 
-/** Serves a handler of the fetch standard at `/mcp`. */
-export async function serveFetch(answer: Answer, port = 0): Promise<TestServer> {
+/** Serves a handler of the fetch standard at `/mcp`. @param tls default: plain HTTP */
+export async function serveFetch(
+  answer: Answer,
+  port = 0,
+  tls: TlsOptions | null = null,
+): Promise<TestServer> {
   const requests: TestServer['requests'][number][] = [];
-  const server = createServer(async (incoming, outgoing) => {
+  const listener: RequestListener = async (incoming, outgoing) => {
     const text = await readBody(incoming);
     const { method = 'GET', url = '/' } = incoming;
     requests.push({ method, headers: incoming.headers, text });
@@ -147,11 +158,12 @@ export async function serveFetch(answer: Answer, port = 0): Promise<TestServer> 
     } catch {
       outgoing.destroy();
     }
-  });
+  };
+  const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${tls === null ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     requests,
     stop: () => stop(server),
   };

@@ -7,13 +7,14 @@ const [fault = ''] = process.argv.slice(2);
 function createServer(): Server {
   const server = new Server({ name: 'stdio', version: '1' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({
-    tools: ['pid', 'exit', 'hang', 'long', 'environment', 'ask'].map((name) => ({
+    tools: ['pid', 'exit', 'hang', 'long', 'environment', 'ask', 'run'].map((name) => ({
       name,
       inputSchema: { type: 'object' as const },
     })),
   }));
   server.setRequestHandler('tools/call', ({ params }) => {
     if (params.name === 'exit') process.exit(3);
+    if (params.name === 'ask') console.log('thinking');
     if (params.name === 'hang') return new Promise(() => {});
     const text =
       params.name === 'environment'
@@ -29,6 +30,10 @@ function createServer(): Server {
 if (fault === 'chatty') {
   console.log('starting up');
   console.log('{"a": "line of JSON that is no message"}');
+}
+if (fault === 'printing') {
+  console.log(`on stdout: ${JSON.stringify(process.env)}`);
+  console.error(`on stderr: ${JSON.stringify(process.env)}`);
 }
 if (fault === 'stray') for (let line = 0; line < 2_000; line += 1) console.log('stray');
 if (fault === 'older') {
