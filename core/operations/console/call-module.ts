@@ -21,15 +21,14 @@ export function callModule<T>(
     authorization,
     module,
     operation,
-    route: null,
-    target: null,
+    matched: null,
     request,
     hopByHop,
     timeoutMs: module.descriptor.limits.timeout_ms,
     isRepeatable: operation.kind === 'admin_list',
     headers,
     admit: admit ?? null,
-    describeCall: () => [
+    details: [
       { field: 'module', reason: module.name },
       { field: 'operation', reason: name },
       { field: 'target', reason: target },

@@ -24,12 +24,14 @@ import type {
   Upload,
 } from '../../provider/provider-call.js';
 import { Authorization } from '../authorization.js';
-import type { CallBodies, CallerRequest, ModuleTarget, RequestFacts } from '../request.js';
+import type { CallBodies, CallerRequest, RequestFacts } from '../request.js';
+import { isBodyIgnored } from './body-policy.js';
 import { createClientHeaders } from './called-address.js';
-import { createProviderHeaders, type ProviderHeaderInput } from './headers-to-provider.js';
+import { acceptedContentOf, createProviderHeaders } from './headers-to-provider.js';
 import { identifyCaller } from './identify-caller.js';
-import { createFailureError, createStatusError, type RouteContent } from './provider-error.js';
+import { createFailureError, createStatusError } from './provider-error.js';
 import { checkJsonHead } from './provider-response.js';
+import { describeRoute, type MatchedRoute } from './route-call.js';
 
 const NO_HEADERS = {};
 const NONE_WITHHELD: readonly string[] = [];
@@ -39,11 +41,9 @@ export interface ProviderRequest<T> {
   readonly authorization: Authorization;
   readonly module: LiveModule;
   readonly operation: ProviderOperation;
-  /** The name of the route; `null` for a bridge operation. */
-  readonly route: string | null;
+  /** `null` for a bridge operation. */
+  readonly matched: MatchedRoute | null;
   readonly request: CallerRequest;
-  /** The target; `null` for a bridge operation. */
-  readonly target: ModuleTarget | null;
   /** The headers that the client's `connection` names, in lower case. */
   readonly hopByHop: ReadonlySet<string>;
   readonly timeoutMs: number;
@@ -53,14 +53,8 @@ export interface ProviderRequest<T> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body that the client is still sending; the operation has it too. Default: none. */
   readonly upload?: Upload | null;
-  /** Whether the provider gets the type of the body, even of an empty one. Default false. */
-  readonly takesBody?: boolean;
   /** Whether the body is bytes, buffered or not. Default false. */
   readonly sendsBytes?: boolean;
-  /** The response that the caller accepts; `null`, the default, for JSON. */
-  readonly wanted?: ProviderHeaderInput['wanted'];
-  /** The content of the route; `null`, the default, for JSON only. */
-  readonly carried?: RouteContent | null;
   /** The streaming of the response. Default: it is buffered. */
   readonly response?: StreamedResponse | null;
   /**
@@ -70,8 +64,8 @@ export interface ProviderRequest<T> {
   readonly detached?: Pick<ProviderCall, 'signal' | 'held'> & { readonly facts: RequestFacts };
   /** Conditions of the client that are not forwarded; lower-case names. Default: none. */
   readonly withheld?: readonly string[];
-  /** The details of the call in a 502. */
-  readonly describeCall: () => ErrorDetail[];
+  /** The details of a bridge operation in a 502. */
+  readonly details?: readonly ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
   /** As in `ProviderCall`; `null`, the default, for a call that needs no admission. */
   readonly admit?: (() => Promise<void>) | null;
@@ -84,7 +78,7 @@ export interface ProviderRequest<T> {
  * @throws HostError 502, or the provider's own error if the descriptor passes it through; ClientClosed.
  */
 export async function callProvider<T>(providerRequest: ProviderRequest<T>): Promise<T> {
-  const { module, describeCall } = providerRequest;
+  const { module, matched, details = [] } = providerRequest;
   Authorization.assert(providerRequest.authorization);
   try {
     const call = new ForwardedCall(providerRequest);
@@ -96,16 +90,13 @@ export async function callProvider<T>(providerRequest: ProviderRequest<T>): Prom
     const failure = providerRequest.upload?.failure ?? null;
     // An incomplete body is the cause, regardless of the response of the provider.
     if (failure !== null && !isProviderFailure(failure)) throw failure;
+    const described = matched === null ? details : describeRoute(matched);
     if (error instanceof ProviderStatus) {
-      throw createStatusError(error, module, describeCall(), providerRequest.request);
+      throw createStatusError(error, module, described, providerRequest.request);
     }
     if (isProviderFailure(error)) {
-      throw createFailureError(
-        error,
-        describeCall(),
-        module.descriptor.owner,
-        providerRequest.carried,
-      );
+      const { owner } = module.descriptor;
+      throw createFailureError(error, described, owner, matched?.match.value);
     }
     throw error;
   }
@@ -143,7 +134,7 @@ class ForwardedCall implements ProviderCall {
   readonly #traceContext: TraceContext;
   readonly #request: CallerRequest;
 
-  constructor(providerRequest: Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>) {
+  constructor(providerRequest: Omit<ProviderRequest<unknown>, 'details' | 'parseResponse'>) {
     const { module, operation, request } = providerRequest;
     const { requestId, correlationId, actor } = request;
     const { signal, held, facts } = providerRequest.detached ?? request;
@@ -153,7 +144,7 @@ class ForwardedCall implements ProviderCall {
     this.#traceContext = clientTrace ?? createTraceContext();
     this.#request = request;
     this.operation = operation;
-    this.route = providerRequest.route;
+    this.route = providerRequest.matched?.match.value.name ?? null;
     this.context = { module: module.name, actor, requestId, correlationId };
     this.identity = module.descriptor.identity ? identifyCaller(module, actor, requestId) : null;
     this.headers = createCallHeaders(providerRequest, clientTrace);
@@ -199,27 +190,27 @@ class ForwardedCall implements ProviderCall {
   }
 }
 
-type CallHeaderInput = Omit<ProviderRequest<unknown>, 'describeCall' | 'parseResponse'>;
+type CallHeaderInput = Omit<ProviderRequest<unknown>, 'details' | 'parseResponse'>;
 
 /** The headers of a call, without those of its attempts. */
 export function createCallHeaders(
   input: CallHeaderInput,
   clientTrace: TraceContext | null = null,
 ): Record<string, string> {
-  const { module, operation, request, hopByHop } = input;
-  const isRoute = operation.kind === 'http_route';
+  const { module, matched, request, hopByHop } = input;
+  const route = matched?.match.value ?? null;
   const headers = createProviderHeaders({
     request,
     hopByHop,
     forwardHeaders: module.descriptor.forward_headers,
     clientHeaders: module.descriptor.forward_client
-      ? createClientHeaders(request, input.target)
+      ? createClientHeaders(request, matched?.target ?? null)
       : NO_HEADERS,
     isClientTrace: clientTrace !== null,
-    takesBody: input.takesBody === true,
+    takesBody: route !== null && route.body !== 'none' && !isBodyIgnored(request.method, route),
     sendsBytes: input.sendsBytes === true,
-    wanted: input.wanted ?? null,
-    isRaw: isRoute && module.descriptor.responses.mode === 'raw',
+    wanted: route && acceptedContentOf(route, request.headers.get('accept')),
+    isRaw: route !== null && module.descriptor.responses.mode === 'raw',
   });
   if (input.headers !== undefined) Object.assign(headers, input.headers);
   for (const name of input.withheld ?? NONE_WITHHELD) delete headers[name];

@@ -4,13 +4,11 @@ import type { ParseResponse, Upload } from '../../provider/provider-call.js';
 import { describeRouteCall } from '../approvals/route-arguments.js';
 import type { FoundOperation } from '../exposed/exposed-operations.js';
 import { createWebSocketCall } from '../websocket/websocket-call.js';
-import { isBodyIgnored } from './body-policy.js';
 import type { ProviderRequest } from './call-provider.js';
-import { acceptedContentOf } from './headers-to-provider.js';
 import { bytesForm } from './responses/bytes.js';
 import { findForm } from './responses/find-form.js';
 import type { ForwardedResponse, ResponseForm } from './responses/response-form.js';
-import { describeRoute, type RouteCall } from './route-call.js';
+import type { RouteCall } from './route-call.js';
 
 const MIN_ERROR_STATUS = 400;
 
@@ -27,7 +25,7 @@ async function awaitUpload(upload: Upload): Promise<void> {
 export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedResponse> {
   const { authorization, matched, request, hopByHop } = call;
   const { module, target, match } = matched;
-  const { name, declaredPath, timeoutMs, isRepeatable, body, isWebSocket, options } = match.value;
+  const { declaredPath, timeoutMs, isRepeatable, isWebSocket, options } = match.value;
   const { handshake } = request;
   if (isWebSocket && handshake !== null) {
     call.webSocketCall = createWebSocketCall(handshake, hopByHop);
@@ -37,9 +35,8 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
   return {
     authorization,
     module,
+    matched,
     request,
-    route: name,
-    target,
     hopByHop,
     timeoutMs: Math.max(1, timeoutMs - call.waitedMs),
     isRepeatable: isRepeatable && (!call.sendsBytes || call.body === null),
@@ -57,12 +54,8 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     },
     ...(webSocketCall !== null && { headers: webSocketCall.headers }),
     upload: call.upload,
-    takesBody: body !== 'none' && !isBodyIgnored(request.method, match.value),
     sendsBytes: call.sendsBytes,
-    wanted: acceptedContentOf(match.value, request.headers.get('accept')),
-    carried: match.value,
     response: form.stream(match.value, module),
-    describeCall: () => describeRoute(matched),
     admit: call.exposed === null ? null : createAdmission(call, call.exposed),
     parseResponse: createParser(call, form),
     // A handshake is not observed: its answer is a connection.
