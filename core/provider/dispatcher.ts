@@ -241,7 +241,7 @@ export class Dispatcher {
     deadline: Deadline,
     endpoint: Endpoint,
   ): EndpointInvocation {
-    const { headers, operation, context } = call;
+    const { headers, operation } = call;
     headers['modgate-call-id'] = id;
     // A response that is always streamed has no such end.
     const isStreamed =
@@ -251,14 +251,8 @@ export class Dispatcher {
     if (this.#identity !== null && call.identity != null) {
       headers[IDENTITY_HEADER] = this.#identity.sign(call.identity, id);
     }
-    const { maxBytes: maxResponseBytes, ...hold } = call.response ?? {
-      maxBytes: this.#descriptor.limits.response_bytes,
-    };
-    const attempt = { id, operation, headers, context, maxResponseBytes, ...hold };
-    const { held = null, checkHead, onProgress } = call;
-    const { max_ms: maxMs } = this.#descriptor.limits.stream;
-    const options = { checkHead, onProgress, maxMs };
-    return new EndpointInvocation(attempt, endpoint.name, deadline, held, options);
+    const { limits } = this.#descriptor;
+    return new EndpointInvocation(id, call, endpoint.name, deadline, limits);
   }
 
   /**

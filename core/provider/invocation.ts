@@ -7,24 +7,13 @@ import type {
   ProviderFailure,
   ProviderOperation,
 } from '../contract/index.js';
+import type { Descriptor } from '../descriptor/descriptor.js';
 import { CallProgress } from './call-progress.js';
 import type { Deadline } from './deadline.js';
 import type { HeldMemory } from './held-memory.js';
 import type { CheckedOutcome } from './outcome.js';
 import type { ProviderCall } from './provider-call.js';
 import { type RejectedCall, withStatus } from './rejected-call.js';
-
-type InvocationInput = Pick<
-  Invocation,
-  'id' | 'operation' | 'headers' | 'context' | 'maxResponseBytes' | 'holdBytes'
->;
-
-interface InvocationOptions {
-  readonly checkHead: ProviderCall['checkHead'];
-  readonly onProgress: ProviderCall['onProgress'];
-  /** How long reports of the provider can extend the call. Milliseconds. */
-  readonly maxMs: number;
-}
 
 /**
  * One attempt for the adapter. `signal` is an own property, so that a copy has it, and is created
@@ -40,6 +29,8 @@ export class EndpointInvocation implements Invocation {
   declare readonly endpoint?: string;
   declare readonly holdBytes?: number;
   declare readonly signal: AbortSignal;
+  readonly #call: ProviderCall;
+  readonly #limits: Descriptor['limits'];
   readonly #deadline: Deadline;
   readonly #held: HeldMemory | null;
   /** The number of counted bytes of the response. */
@@ -47,34 +38,29 @@ export class EndpointInvocation implements Invocation {
   /** The bytes that the adapter has reserved and not released. */
   #heldByAdapter = 0;
   #isDiscarded = false;
-  readonly #checkHead: ProviderCall['checkHead'];
-  readonly #progressOptions: {
-    readonly maxMs: number;
-    readonly onProgress: InvocationOptions['onProgress'];
-  };
   /** Created at the first report, which most calls never make. */
   #progress: CallProgress | null = null;
   /** The reason why the adapter need not return the body. */
   headFailure: ProviderFailure | null = null;
 
   constructor(
-    input: InvocationInput,
+    id: string,
+    call: ProviderCall,
     endpoint: string | null,
     deadline: Deadline,
-    held: HeldMemory | null,
-    { checkHead, onProgress, maxMs }: InvocationOptions,
+    limits: Descriptor['limits'],
   ) {
-    this.id = input.id;
-    this.operation = input.operation;
-    this.headers = input.headers;
-    this.context = input.context;
-    this.maxResponseBytes = input.maxResponseBytes;
+    this.id = id;
+    this.operation = call.operation;
+    this.headers = call.headers;
+    this.context = call.context;
+    this.maxResponseBytes = call.response?.maxBytes ?? limits.response_bytes;
     if (endpoint !== null) this.endpoint = endpoint;
-    if (input.holdBytes !== undefined) this.holdBytes = input.holdBytes;
+    if (call.response !== undefined) this.holdBytes = call.response.holdBytes;
+    this.#call = call;
+    this.#limits = limits;
     this.#deadline = deadline;
-    this.#held = held;
-    this.#checkHead = checkHead;
-    this.#progressOptions = { maxMs, onProgress };
+    this.#held = call.held ?? null;
     Object.defineProperty(this, 'signal', LAZY_SIGNAL);
   }
 
@@ -110,12 +96,15 @@ export class EndpointInvocation implements Invocation {
   }
 
   reportProgress(progress: Progress): void {
-    this.#progress ??= new CallProgress(this.#deadline, this.#progressOptions);
+    this.#progress ??= new CallProgress(this.#deadline, {
+      maxMs: this.#limits.stream.max_ms,
+      onProgress: this.#call.onProgress,
+    });
     this.#progress.report(progress);
   }
 
   needsBody(status: number, headers: Outcome['headers']): boolean {
-    this.headFailure = this.#checkHead?.({ status, headers }) ?? null;
+    this.headFailure = this.#call.checkHead?.({ status, headers }) ?? null;
     return this.headFailure === null;
   }
 
