@@ -119,8 +119,9 @@ export function checkOutcome(
   if (length > maxBytes) {
     throw createMalformed(`with a body over ${maxBytes} bytes`);
   }
-  const parts = { status, headers, pieces, length, stream: null, secrets, connection };
-  return { ...parts, isDelimited: isDelimited !== false || showsEnd({ headers, pieces }) };
+  const isWhole = isDelimited !== false || showsEnd({ headers, pieces });
+  const stream = null;
+  return { status, headers, pieces, length, stream, secrets, connection, isDelimited: isWhole };
 }
 
 /** Whether a body of valid JSON cannot be the start of a longer one: it is not a number. */

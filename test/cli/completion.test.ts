@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { MAIN } from '../support/main-file.js';
 
 const execute = promisify(execFile);
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 
 describe('modgate complete', () => {
   /** The candidates for the last word. */

@@ -2,11 +2,9 @@ import { type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
-
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
+import { MAIN } from '../support/main-file.js';
 
 describe('stdout of a command', () => {
   removeFoldersAfterEach();

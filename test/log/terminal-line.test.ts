@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import { toTerminalLine } from '../../core/log/terminal-line.js';
 import { copyExamples } from '../support/copy-examples.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { MAIN } from '../support/main-file.js';
 
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const WAIT_MS = 15_000;
 const LINE = {
   level: 'info',

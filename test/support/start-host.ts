@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { MAIN, UNBUNDLED_MAIN } from './main-file.js';
 import {
   type Environment,
   type Exit,
@@ -52,7 +52,6 @@ interface Spawned {
   readonly exit: Promise<Exit>;
 }
 
-const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const START_DEADLINE_MS = 30_000;
 // Longer than the default drain (10 s), which a host may use completely.
 const STOP_DEADLINE_MS = 20_000;
@@ -74,7 +73,10 @@ export function spawnModgate(
   env: Environment = {},
   user: User = {},
 ): Spawned {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  // What looks into a host finds its code by file.
+  const isInspected = env['NODE_OPTIONS'] !== undefined || env['NODE_V8_COVERAGE'] !== undefined;
+  const main = isInspected ? UNBUNDLED_MAIN : MAIN;
+  const child = spawn(process.execPath, [main, ...args], {
     ...user,
     env: { ...inheritedEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,9 +7,9 @@ import { useBrowser, type WatchedPage } from '../../support/browser/browser.js';
 import { findAccessibilityViolations } from '../../support/browser/find-violations.js';
 import { readDocumentedBlocks, runDocumented } from '../../support/docs/documented-commands.js';
 import { useExamples } from '../../support/docs/use-examples.js';
+import { MAIN } from '../../support/main-file.js';
 
 const PAGE = 'docs/operate/console-tour.md';
-const MAIN = 'dist/core/main.js';
 
 describe('modules.d', () => {
   it('has no diagnostics', () => {

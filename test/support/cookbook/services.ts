@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readDocumentedBlocks } from '../docs/documented-commands.js';
+import { MAIN } from '../main-file.js';
 
 /** The files of a page outside `modules.d`: servers, and what they read. */
 const FILE_NAME = /^(?:\/\/|#) ([\w-]+\.(?:mjs|yaml))\n/;
-const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 const NPX = /^npx (?:--package (\S+)@([\d.]+) (\S+)|(\S+)@([\d.]+)) (.*)$/;
 const require = createRequire(import.meta.url);
 

@@ -2,13 +2,12 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { MAIN } from '../main-file.js';
 import { packModgate } from './package-folder.js';
 
 const execute = promisify(execFile);
 
-const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 /** The output of npm when it cannot reach its registry. */
 const UNREACHABLE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
 const INSTALL_FLAGS = '--prefer-offline --no-audit --no-fund';

@@ -1,8 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
+import { MAIN } from '../main-file.js';
 
 /** Puts the `modgate` under test first in PATH, also for `npx modgate`. @returns undoes it */
 export function installModgate(folder: string): () => void {

@@ -11,10 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { BUNDLE } from '../main-file.js';
 
 const execute = promisify(execFile);
 
-const NOT_PACKED = new Set(['.git', 'core', 'dist', 'lib', 'node_modules', 'plugins', 'test']);
+const NOT_PACKED = new Set('.git core dist dist-package lib node_modules plugins test'.split(' '));
 
 /** Copies what packages are made of besides the build. */
 export function copyPacked(folder: string): void {
@@ -58,14 +59,16 @@ function linkCommand(packages: string, modgate: string): void {
 }
 
 /**
- * Packs a copy, because tests that run side by side use lib/.
+ * Packs a copy, because tests that run side by side use lib/, which is a link to the build.
  * @returns the path of the tarball
  */
 export async function packModgate(destination: string): Promise<string> {
   const copy = mkdtempSync(join(tmpdir(), 'modgate-pack-'));
   try {
     copyPacked(copy);
-    await execute(process.execPath, ['tools/bundle-package.mjs', join(copy, 'lib')]);
+    const lib = join(copy, 'lib');
+    if (BUNDLE !== null) cpSync(BUNDLE, lib, { recursive: true });
+    else await execute(process.execPath, ['tools/bundle-package.mjs', lib]);
     await execute(
       'npm',
       ['pack', '--silent', '--ignore-scripts', '--pack-destination', destination],

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { call } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
+import { MAIN } from '../main-file.js';
 
-const MAIN = fileURLToPath(new URL('../../../core/main.js', import.meta.url));
 /** Node.js writes its own warnings to stderr. */
 const WARN = 'setInterval(() => process.emitWarning(String(Math.random())), 10).unref();';
 /** The limit of the time for the last log lines: a host that waits for it does not stop. */
