@@ -13,7 +13,10 @@ type Fields = Readonly<Record<string, unknown>>;
 let formattedAt = 0;
 let formattedTime = '';
 
-/** One line of JSON. Never throws: a value that JSON cannot represent is replaced. */
+/**
+ * One line of JSON, without its line feed. Never throws: a value that JSON cannot represent is
+ * replaced.
+ */
 export function formatLine(
   level: string,
   bindings: Fields,
@@ -27,7 +30,7 @@ export function formatLine(
   }
   const line = { level, time: formatTime(), ...bindings, ...redactFields(fields), msg: message };
   const text = stringify(line);
-  return `${text.length <= MAX_LINE ? text : stringify(shorten(line, text.length))}\n`;
+  return text.length <= MAX_LINE ? text : stringify(shorten(line, text.length));
 }
 
 /** Keeps level, time and message, and short fields while there is space. */

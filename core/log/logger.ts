@@ -33,6 +33,7 @@ type Stdout = Omit<ReturnType<typeof pino.destination>, 'write'> & {
 };
 
 interface Sink {
+  /** @param line without its line feed */
   write(line: string): void;
   close(): Promise<void>;
 }
@@ -170,7 +171,7 @@ function endStream(stdout: Stdout, readerLeft: Promise<void>): Promise<void> {
 async function openTerminal(): Promise<Sink> {
   const { default: pretty } = await import('pino-pretty');
   const text = pretty({ sync: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
-  const write = (line: string) => writeOrLose(text, toTerminalLine(line));
+  const write = (line: string) => writeOrLose(text, `${toTerminalLine(line)}\n`);
   return { write, close: async () => {} };
 }
 
@@ -203,6 +204,7 @@ export function withMask(log: Log, mask: Mask): Log {
 
 /** Limits the delay of a line, and the loss in a crash of the machine. */
 const MAX_DELAY_MS = 20;
+const LINE_FEED = 0x0a;
 /** Capacity of a pipe on Linux. */
 const MAX_BYTES = 65_536;
 
@@ -222,14 +224,16 @@ export class LineBatch {
     this.#bytes = Buffer.alloc(maxBytes);
   }
 
+  /** @param line without its line feed, which would copy it once more */
   add(line: string): void {
-    const length = Buffer.byteLength(line);
+    const length = Buffer.byteLength(line) + 1;
     if (this.#used + length > this.#bytes.length) this.flush();
     if (length > this.#bytes.length) {
-      this.#write(Buffer.from(line));
+      this.#write(Buffer.from(`${line}\n`));
       return;
     }
     this.#used += this.#bytes.write(line, this.#used);
+    this.#used = this.#bytes.writeUInt8(LINE_FEED, this.#used);
     // Unreferenced: the process flushes when it exits.
     this.#timer ??= setTimeout(() => this.flush(), MAX_DELAY_MS).unref();
   }

@@ -8,7 +8,7 @@ export function toTerminalLine(text: string): string {
   const line = parseLine(text);
   if (line === null) return text;
   const short = line['msg'] === 'request' ? shorten(line) : omitEmpty(line);
-  return `${JSON.stringify(short)}\n`;
+  return JSON.stringify(short);
 }
 
 function omitEmpty(line: Line): Line {

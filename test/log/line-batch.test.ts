@@ -17,8 +17,8 @@ function record(): { batch: LineBatch; texts: string[]; written: Promise<void> }
 describe('line batch', () => {
   it('is written as a whole after a delay', async () => {
     const { batch, texts, written } = record();
-    batch.add('a\n');
-    batch.add('b\n');
+    batch.add('a');
+    batch.add('b');
     expect(texts).to.deep.equal([]);
     // The timer of a batch does not keep a process running.
     const keep = setInterval(() => {}, 1000);
@@ -28,13 +28,13 @@ describe('line batch', () => {
 
   it('is written immediately when it is full', () => {
     const { batch, texts } = record();
-    const line = `${'x'.repeat(40_000)}\n`;
+    const line = 'x'.repeat(40_000);
     batch.add(line);
     expect(texts).to.deep.equal([]);
     // Together they would exceed one write, and output of other processes could come between.
     batch.add(line);
-    expect(texts).to.deep.equal([line]);
-    batch.add(`${'x'.repeat(70_000)}\n`);
+    expect(texts).to.deep.equal([`${line}\n`]);
+    batch.add('x'.repeat(70_000));
     expect(texts.map(({ length }) => length)).to.deep.equal([40_001, 40_001, 70_001]);
     batch.flush();
     expect(texts).to.have.length(3);
@@ -43,7 +43,7 @@ describe('line batch', () => {
   it('accepts any text and passes on bytes that are not changed later', () => {
     const handedOn: Buffer[] = [];
     const batch = new LineBatch((lines) => handedOn.push(lines), 16);
-    for (const line of ['é😀\n', 'second\n', 'third\n', `${'ü'.repeat(20)}\n`]) batch.add(line);
+    for (const line of ['é😀', 'second', 'third', 'ü'.repeat(20)]) batch.add(line);
     batch.flush();
     expect(Buffer.concat(handedOn).toString()).to.equal(`é😀\nsecond\nthird\n${'ü'.repeat(20)}\n`);
     expect(handedOn.map(({ length }) => length)).to.deep.equal([14, 6, 41]);
@@ -52,7 +52,7 @@ describe('line batch', () => {
   it('is written once when it is flushed', () => {
     const { batch, texts } = record();
     batch.flush();
-    batch.add('a\n');
+    batch.add('a');
     batch.flush();
     batch.flush();
     expect(texts).to.deep.equal(['a\n']);

@@ -114,12 +114,12 @@ describe('request line on a terminal', () => {
   });
 
   it('leaves out empty fields of other lines', () => {
-    const text = '{"msg":"module changed","module":"shop","reason":null,"changed":[]}\n';
-    expect(toTerminalLine(text)).to.equal('{"msg":"module changed","module":"shop"}\n');
+    const text = '{"msg":"module changed","module":"shop","reason":null,"changed":[]}';
+    expect(toTerminalLine(text)).to.equal('{"msg":"module changed","module":"shop"}');
   });
 
   it('does not change other text', () => {
-    for (const text of ['{"msg":"listening"}\n', 'no JSON\n', 'null\n']) {
+    for (const text of ['{"msg":"listening"}', 'no JSON', 'null']) {
       expect(toTerminalLine(text)).to.equal(text);
     }
   });

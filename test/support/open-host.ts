@@ -46,7 +46,7 @@ export async function openHost(
   await requireFolders(settings);
   const parsed: Record<string, unknown>[] = [];
   const log = createLog(settings.config.logLevel, {
-    write: (line) => void lines.push(line),
+    write: (line) => void lines.push(`${line}\n`),
     close: async () => {},
   });
   const restore = setVariables(env);

@@ -22,7 +22,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { store, state } = await readStoreSettings(command, context);
   const keys = parseStoreKeys(context.environment[STORE_KEY_VARIABLE]);
   if (keys === null) throw new ConfigError(`set ${STORE_KEY_VARIABLE} to the key of the store`);
-  const write = (line: string) => void context.printError(line);
+  const write = (line: string) => void context.printError(`${line}\n`);
   const log = createLog('warn', { write, close: async () => {} });
   const encrypted = await encryptClearValues(store, state, keys, log);
   return printResult(command, context, { encrypted }, () => `encrypted values: ${encrypted}\n`);
