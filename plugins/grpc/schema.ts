@@ -23,6 +23,7 @@ import {
   file_google_protobuf_type,
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt';
+import { qualifyNames } from './qualified-names.js';
 
 /** Fields, imports and messages of all files; a registry takes about 10 us for each. */
 const MAX_PARTS = 50_000;
@@ -96,6 +97,7 @@ function parseSet(bytes: Uint8Array) {
  */
 export function createSchema(files: readonly FileDescriptorProto[]): Schema {
   if (countParts(files) > MAX_PARTS) throw new Error(`more than ${MAX_PARTS} fields and imports`);
+  qualifyNames(files, [...OWN_FILES, ...files]);
   const byName = new Map([...OWN_FILES, ...files].map((file) => [file.name, file]));
   const usable = new Set<FileDescriptorProto>();
   const unusable = new Map<string, string>();

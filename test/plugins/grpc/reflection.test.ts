@@ -1,14 +1,22 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { readFileSync } from 'node:fs';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
+  type DescriptorProto,
   DescriptorProtoSchema,
   FieldDescriptorProtoSchema,
   FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createCaller, describeLibrary } from './library-module.js';
-import { type LibraryServer, type ReflectionOptions, startLibrary } from './library-server.js';
+import {
+  LIBRARY_SET,
+  type LibraryServer,
+  type ReflectionOptions,
+  startLibrary,
+} from './library-server.js';
 
 const ROUTES = [
   { method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } },
@@ -86,6 +94,26 @@ describe('reflection of gRPC', () => {
     const { status, text } = await echo(await start(url));
     expect(status).to.equal(502);
     expect(text).to.include('"protocol"');
+  });
+
+  it('reads relative names without imports, as servers of grpc-js describe themselves', async () => {
+    const { file: files } = fromBinary(FileDescriptorSetSchema, readFileSync(LIBRARY_SET));
+    const relate = (messages: readonly DescriptorProto[]): void => {
+      for (const { field, nestedType } of messages) {
+        for (const each of field)
+          each.typeName = each.typeName.replace(/^\.(?:library\.v1\.)?/, '');
+        relate(nestedType);
+      }
+    };
+    for (const file of files) {
+      file.dependency = [];
+      relate(file.messageType);
+    }
+    const bytes = files.map((file) => toBinary(FileDescriptorProtoSchema, file));
+    const host = await start((await serve({ version: 'v1', files: bytes })).url);
+    const { status, text } = await echo(host);
+    expect(status, text).to.equal(200);
+    expect(JSON.parse(text).data).to.deep.equal({ anInt64: '9007199254740993' });
   });
 
   it('ends with files that import each other, or are none', async () => {
