@@ -32,7 +32,7 @@ interface PageOptions {
   ) => Promise<ChildProcess>;
 }
 
-const FILE = /^(?:#|\/\/) ((?:[\w.-]+\/)*[\w-]+\.(?:conf|mjs|yaml|yml))\n/;
+const FILE = /^(?:#|\/\/) ((?:[\w.-]+\/)*[\w-]+\.(?:conf|mjs|proto|yaml|yml))\n/;
 const PATIENCE_MS = 60_000;
 
 /** Follows a page of the cookbook: its files, its servers, a host, and its commands in their order. */
