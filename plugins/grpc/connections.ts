@@ -17,6 +17,10 @@ const MAX_QUEUED = 1_024;
 const PING_AFTER_MS = 300_000;
 const MAX_PING_AFTER_MS = 3_600_000;
 const PING_TIMEOUT_MS = 20_000;
+/** How often a connection is looked at. */
+const CHECK_MS = 500;
+/** Bytes between two checks that belong to no call, besides those that wait in the windows of streams. */
+const MAX_SURPLUS_BYTES = 1_048_576;
 /** Headers and trailers of a response; a longer block ends its call. Bytes. */
 export const MAX_HEADER_BYTES = 65_536;
 const MAX_HEADER_PAIRS = 1_000;
@@ -40,8 +44,8 @@ export interface Connection {
   readonly session: ClientHttp2Session;
   /** Calls that have no end yet. */
   open: number;
-  /** Called when a frame of the server arrives. */
-  touch(): void;
+  /** Called when a call has got these bytes of the server. */
+  touch(bytes: number): void;
 }
 
 interface Waiter {
@@ -95,7 +99,7 @@ export class EndpointConnections {
     };
     signal.addEventListener('abort', abort);
     try {
-      (await openSession(this.#address, controller.signal)).destroy();
+      (await openSession(this.#address, controller.signal)).session.destroy();
     } catch (error) {
       throw createTransportFailure(error, 'connecting');
     } finally {
@@ -170,18 +174,19 @@ export class EndpointConnections {
   async #connect(): Promise<void> {
     this.#connecting += 1;
     try {
-      const session = await openSession(this.#address, this.#closed.signal);
+      const opened = await openSession(this.#address, this.#closed.signal);
       this.#connecting -= 1;
-      if (this.#isClosed) session.destroy();
-      else this.#add(session);
+      if (this.#isClosed) opened.session.destroy();
+      else this.#add(opened);
     } catch (error) {
       this.#connecting -= 1;
       this.#failWaiting(createTransportFailure(error, 'connecting'));
     }
   }
 
-  #add(session: ClientHttp2Session): void {
-    const connection = new LiveConnection(session, this.#pingAfterMs);
+  #add(opened: Opened): void {
+    const { session } = opened;
+    const connection = new LiveConnection(opened, this.#pingAfterMs);
     this.#ready.add(connection);
     session.on('goaway', (code, _last, data) => {
       const isTooOften =
@@ -223,18 +228,31 @@ export class EndpointConnections {
   }
 }
 
+interface Opened {
+  readonly session: ClientHttp2Session;
+  /** That of the session, which hides its counters. */
+  readonly socket: Socket;
+}
+
 class LiveConnection implements Connection {
   readonly session: ClientHttp2Session;
   readonly pingAfterMs: number;
   open = 0;
+  readonly #socket: Socket;
   readonly #openedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   #lastFrameAt = performance.now();
+  #isPinging = false;
+  /** Bytes that the socket had read at the last check. */
+  #readBefore = 0;
+  /** Bytes that calls have got since then. */
+  #delivered = 0;
 
-  constructor(session: ClientHttp2Session, pingAfterMs: number) {
+  constructor({ session, socket }: Opened, pingAfterMs: number) {
     this.session = session;
+    this.#socket = socket;
     this.pingAfterMs = pingAfterMs;
-    this.#timer = setInterval(() => this.#ping(), pingAfterMs / 2);
+    this.#timer = setInterval(() => this.#check(), CHECK_MS);
     this.#timer.unref();
   }
 
@@ -246,28 +264,44 @@ class LiveConnection implements Connection {
     return performance.now() - this.#openedAt > MAX_AGE_MS;
   }
 
-  touch(): void {
+  touch(bytes: number): void {
     this.#lastFrameAt = performance.now();
+    this.#delivered += bytes;
   }
 
   end(): void {
     clearInterval(this.#timer);
   }
 
+  #check(): void {
+    if (this.session.destroyed) return;
+    const { bytesRead } = this.#socket;
+    const surplus = bytesRead - this.#readBefore - this.#delivered;
+    this.#readBefore = bytesRead;
+    this.#delivered = 0;
+    // Frames that no call gets, such as resets, may come without end, and the library reads on.
+    if (surplus > MAX_SURPLUS_BYTES + this.open * STREAM_WINDOW_BYTES) {
+      this.session.destroy(new Error('flooded'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    } else if (this.open > 0 && performance.now() - this.#lastFrameAt >= this.pingAfterMs) {
+      this.#ping();
+    }
+  }
+
   #ping(): void {
-    const isQuiet = performance.now() - this.#lastFrameAt >= this.pingAfterMs;
-    if (this.open === 0 || !isQuiet || this.session.destroyed) return;
+    if (this.#isPinging) return;
+    this.#isPinging = true;
     const timer = setTimeout(() => this.session.destroy(), PING_TIMEOUT_MS);
     timer.unref();
     this.session.ping((error) => {
       clearTimeout(timer);
-      if (error === null) this.touch();
+      this.#isPinging = false;
+      if (error === null) this.touch(0);
     });
   }
 }
 
 /** Resolves once the server has sent its settings, so that it speaks HTTP/2 and its limits are known. */
-async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<ClientHttp2Session> {
+async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<Opened> {
   const socket = openSocket(address);
   const session = connect(address.origin, {
     createConnection: () => socket,
@@ -298,7 +332,7 @@ async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<C
     session.once('remoteSettings', () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
-      resolve(session);
+      resolve({ session, socket });
     });
   });
 }

@@ -100,8 +100,8 @@ export class EndpointClient implements TransportClient {
     let rejected: ProviderFailure | null = null;
     await this.call(options, async (call) => {
       response = await call.next();
-      // A stream of the server may go on.
-      if (response !== null) call.cancel();
+      // Servers end the stream with the request. Resets would count against those that allow few.
+      if (response !== null && (await call.next()) !== null) call.cancel();
       const { status } = call.end ?? {};
       rejected = status === undefined || status.code === 0 ? null : toFailure(status);
       const isRejected = status?.code === UNAUTHENTICATED;

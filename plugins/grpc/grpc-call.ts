@@ -171,7 +171,7 @@ export class GrpcCall {
     });
     stream.on('trailers', (trailers) => {
       this.#trailers = trailers;
-      if (isTooLarge(trailers)) this.fail(createMalformed(TOO_LARGE));
+      if (this.#isTooLarge(trailers)) this.fail(createMalformed(TOO_LARGE));
     });
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', (error) => {
@@ -185,17 +185,22 @@ export class GrpcCall {
   }
 
   #receiveHead(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    this.#connection.touch();
     this.headers = headers;
     this.#hasHead = true;
-    const isLarge = isTooLarge(headers);
+    const isLarge = this.#isTooLarge(headers);
     const failure = isLarge ? createMalformed(TOO_LARGE) : findHeadFailure(headers);
     if (failure !== null) this.fail(failure);
     else this.#notify();
   }
 
+  #isTooLarge(headers: IncomingHttpHeaders): boolean {
+    const length = lengthOf(headers);
+    this.#connection.touch(length);
+    return length > MAX_HEADER_BYTES;
+  }
+
   #receive(chunk: Buffer): void {
-    this.#connection.touch();
+    this.#connection.touch(chunk.length);
     this.#request.onReceived(chunk.length);
     if (this.#isOver) return;
     try {
@@ -265,10 +270,10 @@ function createHeaders({ path, metadata, sensitive }: GrpcRequest): OutgoingHttp
 
 const TOO_LARGE = `has more than ${MAX_HEADER_BYTES} bytes of metadata`;
 
-function isTooLarge(headers: IncomingHttpHeaders): boolean {
+function lengthOf(headers: IncomingHttpHeaders): number {
   let length = 0;
   for (const name in headers) length += name.length + String(headers[name]).length;
-  return length > MAX_HEADER_BYTES;
+  return length;
 }
 
 const CONTENT_TYPE = /^application\/grpc(?:$|[+;])/i;

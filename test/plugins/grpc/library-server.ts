@@ -68,6 +68,8 @@ export interface ReflectionOptions {
   readonly without?: readonly string[];
   /** What the server delivers for each request instead. */
   readonly files?: readonly Uint8Array[];
+  /** The file that the server delivers for a name instead, empty for that of a service. */
+  readonly deliver?: (name: string) => Uint8Array;
 }
 
 interface ServerOptions {
@@ -198,6 +200,10 @@ function describe(bytes: Buffer, registry: FileRegistry, options: ReflectionOpti
     const service = [...registry].filter(({ kind }) => kind === 'service');
     const names = service.map(({ typeName }) => ({ name: typeName }));
     return write({ listServicesResponse: { service: names } });
+  }
+  if (options.deliver !== undefined) {
+    const delivered = Buffer.from(options.deliver(fileByFilename)).toString('base64');
+    return write({ fileDescriptorResponse: { fileDescriptorProto: [delivered] } });
   }
   const file = registry.getFile(fileByFilename) ?? registry.getService(fileContainingSymbol)?.file;
   if (options.files === undefined && (file === undefined || isLeftOut(file.proto.name, options))) {
