@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  constants,
   createServer,
   type Http2Server,
   type ServerHttp2Session,
@@ -17,6 +18,7 @@ import { LIBRARY_SET } from './library-server.js';
 const OPTIONS = { method: 'library.v1.Echo/Echo' };
 const HEAD = { ':status': 200, 'content-type': 'application/grpc' };
 const MINUTES = 60_000;
+const TOO_MANY = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 /** A message with an_int32 of 7. */
 const SEVEN = Buffer.from([0, 0, 0, 0, 2, 0x18, 7]);
 
@@ -25,6 +27,7 @@ describe('connections of kind grpc', () => {
   const sessions: ServerHttp2Session[] = [];
   const held: ServerHttp2Stream[] = [];
   let isHolding = false;
+  let hasTooMany = false;
   let pings = 0;
   let server: Http2Server;
   let provider: Provider;
@@ -45,6 +48,7 @@ describe('connections of kind grpc', () => {
     server.on('stream', (stream) => {
       stream.on('error', () => {});
       stream.resume();
+      if (hasTooMany) stream.session?.goaway(TOO_MANY, stream.id, Buffer.from('too_many_pings'));
       if (isHolding) held.push(stream);
       else answer(stream);
     });
@@ -126,6 +130,23 @@ describe('connections of kind grpc', () => {
     pass(4 * MINUTES);
     expect(pings).to.equal(0);
     pass(6 * MINUTES);
+    await eventually(() => pings === 1);
+  });
+
+  it('are pinged half as often once a server has said that there are too many', async () => {
+    hasTooMany = true;
+    await call().catch(() => {});
+    hasTooMany = false;
+    void begin().catch(() => {});
+    await eventually(() => held.length === 1);
+    pass(9 * MINUTES);
+    // Its frames arrive after a ping that was sent before.
+    answer(held[0] as ServerHttp2Stream);
+    await eventually(() => held[0]?.destroyed === true);
+    expect(pings).to.equal(0);
+    void begin().catch(() => {});
+    await eventually(() => held.length === 2);
+    pass(20 * MINUTES);
     await eventually(() => pings === 1);
   });
 });
