@@ -31,6 +31,7 @@ export const ATTACK_CLASSES = {
   web: 'web pages of other origins, forged requests, API keys and kinds of callers',
   console: 'sessions of the console',
   mcp: 'calls of agents, and approvals of them',
+  tools: 'MCP servers that change, flood or lie, and messages in arguments',
   symlinks: 'plugins with code outside their folder',
   'cross-module': 'grants of one module used on another',
   neighbors: 'callers who affect other callers',

@@ -28,6 +28,7 @@ import { SMUGGLING_CASES } from './cases/smuggling.js';
 import { STREAM_CASES } from './cases/streams.js';
 import { SURFACE_CASES } from './cases/surfaces.js';
 import { SYMLINK_CASES } from './cases/symlinks.js';
+import { TOOL_CASES } from './cases/tools.js';
 import { TRACE_CASES } from './cases/trace.js';
 import { WEB_CASES } from './cases/web.js';
 import { WEBSOCKET_CASES } from './cases/websockets.js';
@@ -64,6 +65,7 @@ export const OWN_ATTACKS: readonly Attack[] = [
   ...SYMLINK_CASES,
   ...WEB_CASES,
   ...AGENT_CASES,
+  ...TOOL_CASES,
   ...SLOW_CASES,
 ];
 

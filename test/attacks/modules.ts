@@ -6,6 +6,7 @@ import { MOUNT_MODULES } from './cases/mounts.js';
 import { createNamedModules } from './cases/names.js';
 import { createRawModules } from './cases/raw-mode.js';
 import { STREAM_MODULES } from './cases/streams.js';
+import { createToolModule } from './cases/tools.js';
 import { CREDENTIAL_VARIABLE, type OwnModule, type OwnModules } from './scene.js';
 import { LARGE_RESPONSE_BYTES } from './servers/response-scripts.js';
 import { createSocketModules } from './servers/websocket-scripts.js';
@@ -89,13 +90,15 @@ interface Servers {
   readonly tls: Readonly<Record<'here' | 'elsewhere' | 'expired' | 'old', string>>;
   /** The endpoints that exchange tokens; the second one redirects. */
   readonly tokenEndpoints: readonly [string, string];
+  /** An MCP server. */
+  readonly toolServer: string;
   /** `127.0.0.1:5353` */
   readonly dns: string;
 }
 
 /** The modules by name. */
 export function createModules(servers: Servers): OwnModules {
-  const { provider, sockets, candidate, tls, tokenEndpoints, dns } = servers;
+  const { provider, sockets, candidate, tls, tokenEndpoints, dns, toolServer } = servers;
   return {
     shop: { config: CREDENTIAL },
     desk: {
@@ -119,6 +122,7 @@ export function createModules(servers: Servers): OwnModules {
       config: CREDENTIAL,
       ...{ provider_errors: 'passthrough', records: { capture_bytes: 4096 } },
     },
+    toolbox: createToolModule(toolServer),
     ...MOUNT_MODULES,
     ...CACHE_MODULES,
     ...STREAM_MODULES,

@@ -19,6 +19,7 @@ import { ACTORS, CREDENTIAL_VARIABLE, type OwnToken, type Scene } from './scene.
 import { createResponseScripts } from './servers/response-scripts.js';
 import { respond, startServer } from './servers/scripted-server.js';
 import { createTokenIssuer, describeIssuers, ROLES_FILE } from './servers/signed-tokens.js';
+import { startToolServer } from './servers/tool-server.js';
 import { answerUpgrade } from './servers/websocket-scripts.js';
 
 export interface OwnHost {
@@ -77,9 +78,11 @@ export async function startOwnHost(): Promise<OwnHost> {
     const exchange = await startExchangeServer();
     started.push(dns.close, exchange.close);
     const tokenEndpoints = [exchange.tokenUrl, `${provider.url}/redirect`] as const;
+    const toolServer = await startToolServer();
+    started.push(() => toolServer.stop());
     const modules = createModules({
       ...{ provider: provider.url, sockets: sockets.url, candidate: candidate.url },
-      ...{ tls, tokenEndpoints, dns: dns.address },
+      ...{ tls, tokenEndpoints, dns: dns.address, toolServer: toolServer.url },
     });
     writePlugins(directory, bystander.url);
     write('jwks.json', issuer.jwks);
@@ -142,7 +145,7 @@ export async function startOwnHost(): Promise<OwnHost> {
         ...{ base: '/modules/shop/http', route: '/items', token: tokens.owner },
         secrets: [secret, credential, tokens.owner],
         ...{ mark: 'selftest', lateChecks: [] },
-        ...{ provider, sockets, bystander, tokens, issuer, introspection, candidate },
+        ...{ provider, sockets, bystander, tokens, issuer, introspection, candidate, toolServer },
         bounded: { host: '127.0.0.1', port: bounded.port },
       },
       endpoints: new Map(

@@ -1,5 +1,6 @@
 import type { RawAddress } from '../../core/selftest/raw-http.js';
 import type { Scene as HostScene } from '../../core/selftest/scene.js';
+import type { TestServer } from '../support/mcp/mcp-server.js';
 import type { ReceivedRequest, ScriptedProvider } from '../support/provider.js';
 import type { TokenIssuer } from './servers/signed-tokens.js';
 
@@ -11,6 +12,8 @@ export interface Scene extends HostScene {
   readonly provider: ScriptedProvider;
   /** The provider of the modules whose routes are WebSockets. */
   readonly sockets: ScriptedProvider;
+  /** A hostile MCP server. */
+  readonly toolServer: TestServer;
   /** A server that no request may reach. */
   readonly bystander: ScriptedProvider;
   readonly tokens: Readonly<Record<OwnToken, string>>;

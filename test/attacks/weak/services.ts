@@ -289,6 +289,29 @@ const SUCCESS = formatRpc({ content: [{ type: 'text', text: '{"ok":true}' }] });
 const BOMB = 'x'.repeat(100_000);
 
 /** Weaknesses of a host that agents call. */
+/** Each answers calls of the module `toolbox` itself. */
+export const WEAKENED_TOOLS: WeakenedHosts = {
+  'calls tools that have changed': weak('tools-changed', answer(/\/tools\/changed /)),
+  'drops a list with one bad schema': weak(
+    'tools-bombs',
+    restate('tools-bombs', 200, '502 Bad Gateway'),
+  ),
+  'takes any response for its own': weak('tools-other-id', answer(/\/tools\/other-id /)),
+  'reads all that a server of tools sends': weak(
+    'tools-flood tools-endless',
+    answer(/\/tools\/(?:flood|endless) /),
+  ),
+  'waits while a server reports progress': weak(
+    'tools-progress',
+    { respond: async (text) => (text.includes('/tools/progress ') ? NEVER : null) },
+    true,
+  ),
+  'writes arguments into messages as they are': weak('tools-batch tools-behind tools-closing', {
+    respond: async (text) =>
+      isOf(text, 'tools-(?:batch|behind|closing)') ? formatOk('{"data":{"content":[]}}') : null,
+  }),
+};
+
 export const WEAKENED_AGENTS: WeakenedHosts = {
   'writes arguments into paths as they are': weak('mcp-path-* mcp-rest-*', (ports) =>
     createWriting('mcp-(?:path|rest)-.*', ports),

@@ -3,6 +3,7 @@ import {
   WEAKENED_AGENTS,
   WEAKENED_BODIES,
   WEAKENED_SERVICES,
+  WEAKENED_TOOLS,
   WEAKENED_WEBSOCKETS,
 } from './services.js';
 import { listen, type WeakHost } from './weak-host.js';
@@ -37,6 +38,7 @@ export const WEAKENED_HOSTS: WeakenedHosts = {
   ...WEAKENED_WEBSOCKETS,
   ...WEAKENED_SERVICES,
   ...WEAKENED_AGENTS,
+  ...WEAKENED_TOOLS,
   'reads without a bound': weak('neighbors-flood neighbors-unread websocket-unread-provider', {
     isGreedy: true,
   }),

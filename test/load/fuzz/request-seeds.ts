@@ -168,6 +168,7 @@ function describeScene(port: number): Scene {
     ...{ token: TOKEN, secrets: [], mark: '', lateChecks: [] },
     ...{ provider, sockets: provider, bystander: provider },
     ...{ introspection: provider, candidate: provider, bounded: address },
+    toolServer: { ...provider, requests: [] },
     issuer: createTokenIssuer(),
     tokens: new Proxy({} as Scene['tokens'], { get: () => TOKEN }),
   };
