@@ -8,11 +8,12 @@ import {
   type Provider,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { DEFAULT_CHECK_TIMEOUT_MS, readBalancing } from '../shared/balancing.js';
-import { readClientCertificates } from '../shared/client-tls.js';
-import { withDeadline } from '../shared/deadline.js';
-import { createUnknownEndpoint } from '../shared/failures.js';
-import { findMoreThanRoutes } from '../shared/module-problems.js';
+import {
+  createTlsOptions,
+  createUnknownEndpoint,
+  findMoreThanRoutes,
+  withDeadline,
+} from '../shared/transport.js';
 import { AmqpLink } from './amqp-link.js';
 import { BrokerAddresses } from './brokers.js';
 import {
@@ -30,6 +31,8 @@ import {
   EMPTY,
   readBody,
 } from './requests.js';
+
+const CHECK_TIMEOUT_MS = 1_000;
 
 /** The user that each broker has, for connections from its own machine. */
 const DEFAULT_USER = 'guest';
@@ -60,7 +63,8 @@ function createLink(config: AmqpConfig, context: OpenContext): AmqpLink {
   return new AmqpLink({
     addresses: new BrokerAddresses(
       urls,
-      tls === undefined ? {} : readClientCertificates(tls, file),
+      // With the system's root certificates it takes milliseconds.
+      urls.some((url) => url.startsWith('amqps:')) ? createTlsOptions(tls ?? {}, file) : null,
     ),
     login: {
       virtualHost: readVirtualHost(urls[0] ?? '') ?? '/',
@@ -96,7 +100,6 @@ function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number)
 
   return {
     endpoints: () => [{ id, weight: 1 }],
-    balancing: () => readBalancing({}),
 
     facts: () => link.facts(),
 
@@ -106,8 +109,7 @@ function createAmqpProvider(link: AmqpLink, id: string, maxMessageBytes: number)
       throw new ProviderFailure('refused', 'a provider of kind amqp has no manifest');
     },
 
-    check: (signal) =>
-      withDeadline(signal, DEFAULT_CHECK_TIMEOUT_MS, (deadline) => link.check(deadline)),
+    check: (signal) => withDeadline(signal, CHECK_TIMEOUT_MS, (deadline) => link.check(deadline)),
 
     invoke: async (invocation): Promise<Outcome> => {
       const { endpoint, operation } = invocation;

@@ -6,9 +6,7 @@ import {
   type ProviderFact,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { createAbortFailure } from '../shared/failures.js';
-import { Gate } from '../shared/gate.js';
-import { RECONNECT_BACKOFF, waitForRetry } from '../shared/reconnect.js';
+import { createAbortFailure, Gate, waitForRetry } from '../shared/transport.js';
 import { BrokerConnection, type BrokerLogin, type Confirm } from './broker-connection.js';
 import { BrokerError, escapeReason, parseReason, toBrokerError } from './broker-error.js';
 import type { BrokerAddress, BrokerAddresses } from './brokers.js';
@@ -218,7 +216,7 @@ export class AmqpLink {
       }
       this.#connection?.destroy(CLOSED);
       // The first delay applies until each broker has failed once.
-      const backoff = this.#error.failure === 'refused' ? REFUSED_BACKOFF : RECONNECT_BACKOFF;
+      const backoff = this.#error.failure === 'refused' ? REFUSED_BACKOFF : undefined;
       await waitForRetry(failures - addresses.size, signal, backoff);
     }
   }

@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AMQPBaseClient } from '@cloudamqp/amqp-client';
-import { Gate } from '../shared/gate.js';
+import { Gate } from '../shared/transport.js';
 import type { BrokerAddress } from './brokers.js';
 import {
   type Envelope,
@@ -103,10 +103,7 @@ export class BrokerConnection extends AMQPBaseClient {
       this.connectPromise = [() => resolve(), reject];
     });
     const { host, port, tls } = this.#address;
-    const socket =
-      tls === null
-        ? connectTcp({ host, port })
-        : connectTls({ host, port, ...tls, rejectUnauthorized: true });
+    const socket = tls === null ? connectTcp({ host, port }) : connectTls({ host, port, ...tls });
     this.#socket = socket;
     socket.setNoDelay(true);
     socket.once(tls === null ? 'connect' : 'secureConnect', () => socket.write(PROTOCOL_HEADER));

@@ -4,7 +4,6 @@ import {
   type FailurePhase,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { formatError } from '../shared/format-error.js';
 
 const MAX_REASON_LENGTH = 200;
 
@@ -71,7 +70,9 @@ export function parseReason(reason: string): BrokerError {
 }
 
 export function toBrokerError(error: unknown): BrokerError {
-  return error instanceof BrokerError ? error : parseReason(formatError(error));
+  return error instanceof BrokerError
+    ? error
+    : parseReason(error instanceof Error ? error.message : String(error));
 }
 
 /** Texts of a broker may contain names that others chose. */

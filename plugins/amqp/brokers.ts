@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type ClientCertificates, createClientTls } from '../shared/client-tls.js';
+import type { ConnectionOptions } from 'node:tls';
 
 const DEFAULT_PORTS = { 'amqp:': 5672, 'amqps:': 5671 } as const;
 
@@ -11,19 +11,19 @@ export interface BrokerAddress {
   readonly host: string;
   readonly port: number;
   /** `null` without TLS. */
-  readonly tls: (ReturnType<typeof createClientTls> & { readonly servername?: string }) | null;
+  readonly tls: ConnectionOptions | null;
 }
 
 /** Returns the addresses of all brokers in turn, without an end. */
 export class BrokerAddresses {
   readonly #urls: readonly string[];
-  readonly #certificates: ClientCertificates;
+  readonly #tls: ConnectionOptions | null;
   readonly #next: BrokerAddress[] = [];
   #turn = 0;
 
-  constructor(urls: readonly string[], certificates: ClientCertificates) {
+  constructor(urls: readonly string[], tls: ConnectionOptions | null) {
     this.#urls = urls;
-    this.#certificates = certificates;
+    this.#tls = tls;
   }
 
   /** The number of URLs. */
@@ -48,8 +48,9 @@ export class BrokerAddresses {
       port: Number(port) || DEFAULT_PORTS[isTls ? 'amqps:' : 'amqp:'],
       tls: isTls
         ? {
-            ...createClientTls(this.#certificates, host),
+            // The name of the URL, whatever its address is.
             ...(isIP(host) === 0 && { servername: host }),
+            ...this.#tls,
           }
         : null,
     };

@@ -1,8 +1,7 @@
 import { array, define, enums, type Infer, object, refine, size } from 'superstruct';
 import { described, optionally } from '../../core/contract/described.js';
 import { PASSWORD, secretReference } from '../../core/contract/index.js';
-import { clientTls } from '../shared/client-tls.js';
-import { integerBetween } from '../shared/integer-between.js';
+import { defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The default of brokers since RabbitMQ 4.0. Bytes. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 16_777_216;
@@ -100,7 +99,7 @@ const members = object({
     description: 'Longest body of a request. Bytes.',
   }),
   auth: optionally(auth, {}),
-  tls: optionally(clientTls, {}),
+  tls: defineTransport({ scheme: 'amqp' }).members.tls,
 });
 
 type Members = Infer<typeof members>;

@@ -1,7 +1,6 @@
 import type { AMQPMessage, AMQPProperties } from '@cloudamqp/amqp-client';
 import { type Outcome, ProviderFailure } from '../../core/contract/index.js';
-import { STATUS_HEADER, UNSAFE_VALUE } from '../shared/route-message.js';
-import { streamOf } from '../shared/stream-of.js';
+import { STATUS_HEADER, streamOf, UNSAFE_VALUE } from '../shared/transport.js';
 
 /** What a call accepts as its answer. */
 export interface AnswerLimits {

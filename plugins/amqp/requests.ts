@@ -7,7 +7,7 @@ import {
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
-import { createRouteHeaders } from '../shared/route-message.js';
+import { createRouteHeaders } from '../shared/transport.js';
 
 export const EMPTY = new Uint8Array();
 

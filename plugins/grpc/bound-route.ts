@@ -12,7 +12,7 @@ import {
 } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { HttpRouteOperation, ManifestRoute } from '../../core/contract/index.js';
-import { createInvalidRequest } from '../shared/failures.js';
+import { createInvalidRequest } from '../shared/transport.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
 import { type ExactValue, findExcess, parseExactly } from './exact-values.js';
 import { findInvalid } from './find-invalid.js';

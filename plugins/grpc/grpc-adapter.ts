@@ -1,5 +1,5 @@
 import { defineAdapter, type ModuleProblem } from '../../core/contract/index.js';
-import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/module-problems.js';
+import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/transport.js';
 import { grpcConfig, grpcOperation, grpcTransport } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http2';
-import { createInvalidRequest } from '../shared/failures.js';
+import { createInvalidRequest } from '../shared/transport.js';
 
 /** Headers of HTTP that gRPC expresses otherwise. */
 const LEFT_OUT =

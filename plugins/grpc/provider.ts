@@ -21,8 +21,12 @@ import {
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
-import { streamOf } from '../shared/stream-of.js';
-import { createInvalidRequest, type EndpointPlace, type SendRequest } from '../shared/transport.js';
+import {
+  createInvalidRequest,
+  type EndpointPlace,
+  type SendRequest,
+  streamOf,
+} from '../shared/transport.js';
 import { BoundRoute } from './bound-route.js';
 import { type GrpcConfig, type GrpcOperation, grpcTransport } from './config.js';
 import { findTooMany } from './count-values.js';

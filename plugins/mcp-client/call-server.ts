@@ -7,8 +7,7 @@ import {
   type Outcome,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { createAbortFailure, createInvalidRequest } from '../shared/failures.js';
-import { streamOf } from '../shared/stream-of.js';
+import { createAbortFailure, createInvalidRequest, streamOf } from '../shared/transport.js';
 import type { McpOperation } from './config.js';
 import { describeProblem } from './describe-problem.js';
 import { createTooLong, Exchange } from './exchange.js';

@@ -1,7 +1,6 @@
 import { define, enums, type Infer, object, refine, size, string } from 'superstruct';
 import { described, optionally, when } from '../../core/contract/described.js';
-import { processConfig } from '../process/config.js';
-import { defineTransport, integerBetween } from '../shared/transport.js';
+import { commandMembers, defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The time from the start of a session to the end of its handshake: `npx` may install a package first. */
 export const DEFAULT_START_TIMEOUT_MS = 120_000;
@@ -22,7 +21,7 @@ const digest = described(
 export const mcpTransport = defineTransport({ scheme: 'http', paths: true });
 
 const { auth, tls } = mcpTransport.members;
-const { command, cwd, env } = processConfig.schema;
+const { command, cwd, env } = commandMembers;
 
 const members = object({
   url: optionally(mcpTransport.url, { description: 'The server, over Streamable HTTP.' }),

@@ -1,15 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type Balancing,
   defineAdapter,
   type ModuleProblem,
   type Provider,
   ProviderFailure,
   type ProviderRoute,
 } from '../../core/contract/index.js';
-import { listHostUses } from '../process/process-adapter.js';
-import { OWN_ENDPOINT } from '../shared/balancing.js';
-import { createUnknownEndpoint } from '../shared/failures.js';
-import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/module-problems.js';
+import {
+  createUnknownEndpoint,
+  findMoreThanRoutes,
+  findProtocolHeaders,
+  findRawMode,
+  listHostUses,
+} from '../shared/transport.js';
 import { callServer, RESOURCES } from './call-server.js';
 import {
   type McpConfig,
@@ -24,6 +28,13 @@ import { findTool, ToolPins } from './tool-pins.js';
 
 /** `open` waits this long for the handshake, so that a reload switches to a server that answers. */
 const OPEN_TIMEOUT_MS = 3_000;
+
+/** Checks are frequent, because they send nothing. */
+const BALANCING: Balancing = {
+  strategy: 'round_robin',
+  hashHeader: null,
+  health: { intervalMs: 2_000, timeoutMs: 1_000, failures: 1, successes: 1 },
+};
 
 /** Kind `mcp`: a server of the Model Context Protocol, over Streamable HTTP or stdio. */
 export const mcpAdapter = defineAdapter({
@@ -73,7 +84,7 @@ function createProvider(
   return {
     endpoints: () => [{ id, weight: 1 }],
     // A check sends nothing: it reads whether there is a session.
-    balancing: () => (slots.shared === null ? { ...OWN_ENDPOINT, health: null } : OWN_ENDPOINT),
+    balancing: () => ({ ...BALANCING, health: slots.shared === null ? null : BALANCING.health }),
     manifest: () =>
       Promise.reject(new ProviderFailure('refused', 'kind mcp has no manifest of its own')),
     check: async () => slots.shared?.check(),

@@ -2,10 +2,7 @@ import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Log, OpenContext } from '../../core/contract/index.js';
-import { Child } from '../process/child.js';
-import { createEnvironment } from '../process/process-adapter.js';
-import { formatError } from '../shared/format-error.js';
-import { connectHttp } from '../shared/transport.js';
+import { type CommandConfig, connectHttp, prepareCommand } from '../shared/transport.js';
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpTransport } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
 import { McpProblem } from './describe-problem.js';
@@ -104,30 +101,24 @@ async function createHttpOpener(
 }
 
 function createProcessOpener(
-  config: McpConfig & { readonly command: readonly string[] },
+  config: McpConfig & CommandConfig,
   context: ServerContext,
   pins: ToolPins,
 ): Opener {
-  const { command, cwd = '.', start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS } = config;
-  const childOptions = {
-    command,
-    cwd: context.path(cwd),
-    env: createEnvironment(config, context),
-    log: context.log,
-    hasProtocol: true,
-  };
+  const { command, start_timeout_ms: timeoutMs = DEFAULT_START_TIMEOUT_MS } = config;
+  const start = prepareCommand(config, context);
   /** A process that exits at the first message of the newest revision gets an older one next time. */
   let startsOlder = false;
   const open: OpenSlotSession = async (signal) => {
-    const child = new Child(childOptions);
+    const child = start();
     try {
       await child.spawned;
     } catch (error) {
-      throw new UnusableCommand(formatError(error));
+      throw new UnusableCommand(error instanceof Error ? error.message : 'cannot be started');
     }
     const exit = new AbortController();
     void child.exited.then((reason) => exit.abort(new McpProblem(reason)));
-    const pipe = new StdioPipe(child, context.log);
+    const pipe = new StdioPipe(child);
     const createTransport = () => new StdioTransport(pipe);
     try {
       const opened = await openSession({

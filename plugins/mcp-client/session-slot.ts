@@ -6,9 +6,13 @@ import {
   type Log,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { RestartBackoff } from '../shared/backoff.js';
-import { createAbortFailure, createStarting } from '../shared/failures.js';
-import { Gate, START_WAIT_MS } from '../shared/gate.js';
+import {
+  createAbortFailure,
+  createStarting,
+  Gate,
+  RestartBackoff,
+  START_WAIT_MS,
+} from '../shared/transport.js';
 import { describeProblem, McpProblem } from './describe-problem.js';
 import type { Resources } from './resources.js';
 import type { Session } from './session.js';

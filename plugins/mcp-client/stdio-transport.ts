@@ -1,8 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { type Log, ProviderFailure } from '../../core/contract/index.js';
-import type { Child } from '../process/child.js';
-import { LineLog } from '../shared/line-log.js';
+import { ProviderFailure } from '../../core/contract/index.js';
+import type { RunningCommand } from '../shared/transport.js';
 import {
   ENVELOPE_BYTES,
   type Exchange,
@@ -25,9 +24,8 @@ const BURST_BYTES = 4 * 1_048_576;
 
 /** The lines between the host and a process; transports of several attempts share it. */
 export class StdioPipe {
-  readonly #child: Child;
+  readonly #child: RunningCommand;
   readonly #decoder = new StringDecoder('utf8');
-  readonly #strays: LineLog;
   readonly #exchanges = new Map<unknown, Exchange>();
   readonly #budget = new MessageBudget(BURST_BYTES);
   #pieces: string[] = [];
@@ -41,15 +39,11 @@ export class StdioPipe {
   onMessage: (message: object) => void = () => {};
   onClose: () => void = () => {};
 
-  constructor(child: Child, log: Log) {
+  constructor(child: RunningCommand) {
     this.#child = child;
-    this.#strays = new LineLog(log.warn, { pid: child.pid, stream: 'stdout' });
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stdout?.on('error', () => {});
-    void child.exited.then(() => {
-      this.#strays.end();
-      this.onClose();
-    });
+    void child.exited.then(() => this.onClose());
   }
 
   get pid(): number | undefined {
@@ -147,7 +141,7 @@ export class StdioPipe {
   /** A line that is not a message, such as a print for people. */
   #skip(line: string): void {
     if (line.trim() === '') return;
-    this.#strays.push(Buffer.from(`${line}\n`));
+    this.#child.logStdout(Buffer.from(`${line}\n`));
     this.#countOther(line.length);
     this.#strayLines += 1;
     if (this.isReady || this.#strayLines < MAX_STRAY_LINES) return;

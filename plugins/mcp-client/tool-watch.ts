@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Log } from '../../core/contract/index.js';
-import { forEachInSlices } from '../shared/slices.js';
+import { forEachInSlices } from '../shared/transport.js';
 import { describeProblem } from './describe-problem.js';
 import { findHeaderProblem } from './header-parameters.js';
 import { listPages } from './list-pages.js';

@@ -1,16 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, isAbsolute, join } from 'node:path';
-import {
-  defineAdapter,
-  type HostUse,
-  type Invocation,
-  type OpenContext,
-  type Provider,
-} from '../../core/contract/index.js';
+import { basename, join } from 'node:path';
+import { defineAdapter, type Invocation, type Provider } from '../../core/contract/index.js';
 import { openLocalProvider, SUPPORTS } from '../http/http-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
-import { readEnvironment } from '../shared/environment-config.js';
+import { createEnvironment, listHostUses } from '../shared/command.js';
 import { assertSuccess, isSuccess } from '../shared/own-requests.js';
 import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './config.js';
 import { ProcessSupervisor } from './process-supervisor.js';
@@ -62,24 +56,6 @@ export const processAdapter = defineAdapter({
   },
 });
 
-/** The program, its folder, and arguments that are absolute or step out of a folder. */
-export function listHostUses({
-  command,
-  cwd = '.',
-}: Pick<ProcessConfig, 'command' | 'cwd'>): readonly HostUse[] {
-  const [program = '', ...args] = command;
-  const locate = (written: string) => {
-    const path = isAbsolute(written) ? written : join(cwd, written);
-    // Without a slash it would be a program of PATH.
-    return isAbsolute(path) ? path : `./${path}`;
-  };
-  const files = args.filter((text) => isAbsolute(text) || text.split('/').includes('..'));
-  return [
-    { kind: 'command', name: program.includes('/') ? locate(program) : program },
-    ...['.', ...files].map((path) => ({ kind: 'file', name: locate(path) }) as const),
-  ];
-}
-
 /** Copies field by field, because an invocation of the host has computed members. */
 function repeat(
   { id, operation, headers, context, maxResponseBytes }: Invocation,
@@ -118,19 +94,6 @@ function supervise(
         onConfigured(invocation);
       return outcome;
     },
-  };
-}
-
-/** Passes on only `PATH` of the host's environment. */
-export function createEnvironment(
-  { env }: Pick<ProcessConfig, 'env'>,
-  { module, secret }: Pick<OpenContext, 'module' | 'secret'>,
-): Record<string, string> {
-  const { PATH } = process.env;
-  return {
-    ...(PATH !== undefined && { PATH }),
-    ...readEnvironment(env, secret),
-    MODGATE_MODULE: module,
   };
 }
 

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
 import { RestartBackoff } from '../shared/backoff.js';
+import { Child, type ChildOptions } from '../shared/child.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
 import { Gate } from '../shared/gate.js';
-import { Child, type ChildOptions } from './child.js';
 
 /** The time between attempts to connect to a child that starts. */
 const PROBE_INTERVAL_MS = 25;

@@ -4,17 +4,28 @@
  */
 export { connectHttp, type HttpClient } from '../http/connect-http.js';
 export { RestartBackoff, steadyBackoffMs } from './backoff.js';
+export type { RunningCommand } from './child.js';
+export {
+  type CommandConfig,
+  commandMembers,
+  listHostUses,
+  prepareCommand,
+} from './command.js';
 export { withDeadline } from './deadline.js';
 export {
   createAbortFailure,
   createInvalidRequest,
   createStarting,
   createTransportFailure,
+  createUnknownEndpoint,
 } from './failures.js';
 export { Gate, START_WAIT_MS } from './gate.js';
 export { integerBetween } from './integer-between.js';
+export { findMoreThanRoutes, findProtocolHeaders, findRawMode } from './module-problems.js';
 export { waitForRetry } from './reconnect.js';
-export { createRouteHeaders, STATUS_HEADER } from './route-message.js';
+export { createRouteHeaders, STATUS_HEADER, UNSAFE_VALUE } from './route-message.js';
+export { forEachInSlices } from './slices.js';
+export { streamOf } from './stream-of.js';
 export { defineTransport } from './transport/define-transport.js';
 export type {
   CallLimits,

@@ -150,7 +150,7 @@ export const tls = named(
     ),
     {
       dependentRequired: CERTIFICATE_PAIR,
-      description: "For https endpoints outside the system's certificate authorities.",
+      description: "For endpoints with TLS outside the system's certificate authorities.",
     },
   ),
 );

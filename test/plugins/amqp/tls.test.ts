@@ -98,6 +98,6 @@ describe('amqp adapter: TLS', () => {
     const error = await openAdapter(amqpAdapter, config, { files }).catch((each: Error) => each);
     expect(error)
       .to.have.property('message')
-      .that.matches(/belong together/);
+      .that.matches(/tls.key must belong to tls.cert/);
   });
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Log } from '../../core/contract/index.js';
-import { LineLog } from '../shared/line-log.js';
+import { LineLog } from './line-log.js';
 
 /** The time between SIGTERM and SIGKILL, below the 2 s that the host allows for each cleanup. */
 const STOP_GRACE_MS = 1_500;
@@ -16,13 +16,26 @@ export interface ChildOptions {
   readonly hasProtocol?: boolean;
 }
 
-/** One run of the command. */
-export class Child {
+/** One run of a command. When the host exits, the command and its own children are killed. */
+export interface RunningCommand {
   /** Resolves when it runs; rejects with an error for operators when it cannot be started. */
   readonly spawned: Promise<void>;
   /** Resolves with the reason when it exits. Never rejects. */
   readonly exited: Promise<string>;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
+  readonly pid: number | undefined;
+  /** Logs what it wrote to stdout beside its protocol, at most 200 lines a second. */
+  logStdout(bytes: Uint8Array): void;
+  /** Sends SIGTERM to the process group, and SIGKILL after 1.5 s. */
+  end(reason: string): Promise<void>;
+}
+
+export class Child implements RunningCommand {
+  readonly spawned: Promise<void>;
+  readonly exited: Promise<string>;
   readonly #child: ChildProcess;
+  readonly #stdout: LineLog;
   #reason: string | null = null;
 
   constructor({ command, cwd, env, log, hasProtocol = false }: ChildOptions) {
@@ -53,14 +66,16 @@ export class Child {
     });
     // The error is also the reason of `exited`.
     this.spawned.catch(() => {});
-    logOutput(this.#child, log, hasProtocol);
+    this.#stdout = new LineLog(hasProtocol ? log.warn : log.info, { pid, stream: 'stdout' });
+    logLines(this.#child.stderr, new LineLog(log.warn, { pid, stream: 'stderr' }));
+    if (!hasProtocol) logLines(this.#child.stdout, this.#stdout);
+    else void this.exited.then(() => this.#stdout.end());
   }
 
   get stdin(): Writable | null {
     return this.#child.stdin;
   }
 
-  /** Only for a command with a protocol. */
   get stdout(): Readable | null {
     return this.#child.stdout;
   }
@@ -69,7 +84,10 @@ export class Child {
     return this.#child.pid;
   }
 
-  /** Sends SIGTERM to the process group, and SIGKILL after the grace period. */
+  logStdout(bytes: Uint8Array): void {
+    this.#stdout.push(bytes);
+  }
+
   async end(reason: string): Promise<void> {
     this.#reason ??= reason;
     const { pid } = this.#child;
@@ -82,20 +100,10 @@ export class Child {
   }
 }
 
-function logOutput(child: ChildProcess, log: Log, hasProtocol: boolean): void {
-  const { pid, stdout, stderr } = child;
-  const outputs = [
-    {
-      output: hasProtocol ? null : stdout,
-      lines: new LineLog(log.info, { pid, stream: 'stdout' }),
-    },
-    { output: stderr, lines: new LineLog(log.warn, { pid, stream: 'stderr' }) },
-  ];
-  for (const { output, lines } of outputs) {
-    output?.on('data', (chunk: Uint8Array) => lines.push(chunk));
-    output?.on('end', () => lines.end());
-    output?.on('error', () => {});
-  }
+function logLines(output: Readable | null, lines: LineLog): void {
+  output?.on('data', (chunk: Uint8Array) => lines.push(chunk));
+  output?.on('end', () => lines.end());
+  output?.on('error', () => {});
 }
 
 /** Omits the command, which may contain secrets. */
