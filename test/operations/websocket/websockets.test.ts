@@ -308,6 +308,19 @@ describe('WebSockets', () => {
     for (const client of clients) client.terminate();
   });
 
+  it('do not count when the provider answers over HTTP', async () => {
+    setup.upgrade((_request, connection) => {
+      connection.end(
+        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
+      );
+    });
+    // Two may be open at a time.
+    for (let count = 1; count <= 3; count += 1) {
+      const client = await raw(writeHandshake('/modules/quick/http/socket'));
+      expect((await client.ended()).toString('latin1')).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    }
+  });
+
   it('end both ends within a second when one of them breaks off', async () => {
     setup.upgrade(echo);
     const client = await raw(writeHandshake(PATH));
