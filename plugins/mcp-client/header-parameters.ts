@@ -5,6 +5,9 @@ const KEYWORD = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
+/** Far more than tools have. */
+const MAX_LEVELS = 200;
+
 /** Keywords whose value is data. */
 const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
 /** Keywords whose value has schemas as its members. */
@@ -18,13 +21,27 @@ export function repeatsArguments(inputSchema: unknown): boolean {
 }
 
 /**
- * Finds a header that the protocol forbids: clients must not call such a tool.
- * @returns `null` for a good schema
+ * Finds why a tool must not be called: it is nested so deep that its readers would run out of stack, or has a header
+ * that the protocol forbids.
+ * @returns `null` for a good tool
  */
-export function findHeaderProblem(inputSchema: unknown): string | null {
+export function findToolProblem(tool: { readonly inputSchema?: unknown }): string | null {
+  if (isDeep(tool)) return `the tool is nested deeper than ${MAX_LEVELS} levels`;
+  const { inputSchema } = tool;
   if (!repeatsArguments(inputSchema)) return null;
   const names = new Set<string>();
   return visit(inputSchema, 'root', names) ? null : `the tool has a wrong ${KEYWORD}`;
+}
+
+function isDeep(tool: object): boolean {
+  let level: readonly unknown[] = [tool];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_LEVELS) return true;
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value) : [],
+    );
+  }
+  return false;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '../../core/contract/index.js';
 import type { McpConfig } from './config.js';
 import { readMember } from './exchange.js';
-import { findHeaderProblem } from './header-parameters.js';
+import { findToolProblem } from './header-parameters.js';
 import { type ListMethod, listPages } from './list-pages.js';
 import { createOpener } from './open-server.js';
 import type { OpenSession } from './session-slot.js';
@@ -106,7 +106,7 @@ async function readServer(
   const templates = await list('resources/templates/list', 'resources').catch(() => []);
   const prompts = await list('prompts/list', 'prompts').catch(() => []);
   const converter = new ToolConverter(module, capabilities);
-  const problems = new Map(tools.map((tool) => [tool, findHeaderProblem(tool.inputSchema)]));
+  const problems = new Map(tools.map((tool) => [tool, findToolProblem(tool)]));
   const good = tools.filter((tool) => problems.get(tool) === null);
   const routes = good.map((tool) => converter.convert(tool));
   if (resources.length > 0) routes.push(createResourceRoute(converter.readCapability));

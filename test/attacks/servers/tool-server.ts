@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
 
-const DEEP = 2_000;
+const DEEP = 100_000;
 const GOOD = { name: 'good', inputSchema: { type: 'object' } };
 /** The JCS form of it. */
 const GOOD_TEXT = '{"inputSchema":{"type":"object"},"name":"good"}';

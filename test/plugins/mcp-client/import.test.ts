@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { startToolServer } from '../../attacks/servers/tool-server.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
 import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
 import { openHost } from '../../support/open-host.js';
@@ -96,6 +97,17 @@ describe('modgate import mcp', () => {
     expect(code).to.equal(0);
     expect(stdout).to.include('2 of 3 operations').and.include('wrong x-mcp-header (odd)');
     expect(readManifest().http_routes.map(({ path }) => path)).to.not.include('/tools/odd');
+  });
+
+  it('leaves out a tool that is nested too deep', async () => {
+    const hostile = await startToolServer();
+    try {
+      const { code, stdout } = await run(hostile.url);
+      expect(code).to.equal(0);
+      expect(stdout).to.include('3 of 4 operations').and.include('200 levels (deep)');
+    } finally {
+      await hostile.stop();
+    }
   });
 
   it('writes files with which a host calls the tools', async () => {
