@@ -1,12 +1,5 @@
+import { assertCounter, assertStep } from '../contract/counter-rules.js';
 import type { AdapterCounter } from '../contract/index.js';
-
-/** Of a module: an adapter counts a few things, not one for each caller or path. */
-const MAX_COUNTERS = 16;
-const MAX_NAME_LENGTH = 64;
-const MAX_HELP_LENGTH = 200;
-const NAME = /^[a-z][a-z0-9_]*_total$/;
-/** Without control characters, which would break lines of the exposition format. */
-const HELP = /^[^\p{Cc}]+$/u;
 
 /** A metric of an adapter, for one module. */
 export interface CountedMetric {
@@ -26,9 +19,7 @@ export class AdapterCounters {
     const counted = this.#counted.get(metric) ?? this.#create(metric, name, help);
     return {
       add: (count = 1) => {
-        if (!Number.isFinite(count) || count < 0) {
-          throw new RangeError(`a counter must grow by a number of at least 0`);
-        }
+        assertStep(count);
         counted.value += count;
       },
     };
@@ -39,16 +30,7 @@ export class AdapterCounters {
   }
 
   #create(metric: string, name: string, help: string) {
-    if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
-      throw new Error(`a counter of an adapter must have a name such as 'late_answers_total'`);
-    }
-    if (!HELP.test(help) || help.length > MAX_HELP_LENGTH) {
-      const expected = `a help text of 1 to ${MAX_HELP_LENGTH} printable characters`;
-      throw new Error(`the counter '${name}' of an adapter must have ${expected}`);
-    }
-    if (this.#counted.size >= MAX_COUNTERS) {
-      throw new Error(`an adapter must not have more than ${MAX_COUNTERS} counters`);
-    }
+    assertCounter(name, help, this.#counted.size);
     const counted = { metric, help, value: 0 };
     this.#counted.set(metric, counted);
     return counted;

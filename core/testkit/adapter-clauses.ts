@@ -11,6 +11,7 @@ import { PHASES } from './clauses/phases.js';
 import { RAW_MODE } from './clauses/raw-mode.js';
 import { READINESS } from './clauses/readiness.js';
 import { RECEIVED } from './clauses/received.js';
+import { REPORTS } from './clauses/reports.js';
 import { REQUEST } from './clauses/request.js';
 import { SIGNAL } from './clauses/signal.js';
 import { STREAMED_REQUESTS } from './clauses/streamed-requests.js';
@@ -33,6 +34,7 @@ export const ADAPTER_CLAUSES: readonly AdapterClause[] = [
   ...PHASES,
   ...SIGNAL,
   ...CALLS,
+  ...REPORTS,
   ...ADMINISTRATION,
   ...ENDPOINTS,
   ...CLOSING,

@@ -35,6 +35,8 @@ export interface OpenedProvider {
     operation: RouteCall | ProviderOperation,
     others?: Partial<Omit<Invocation, 'operation'>>,
   ): Promise<Outcome>;
+  /** The same, but returns the response as the adapter does, also one that carries another. */
+  send: OpenedProvider['invoke'];
   /** Sends a `GET`, or `call`, and requires a JSON response with status 200. */
   read<T = Echo>(target: string, call?: RouteCall): Promise<T>;
   close(): Promise<void>;
@@ -184,18 +186,24 @@ function createOpened(
 ): OpenedProvider {
   const [endpoint] = provider.endpoints?.() ?? [];
   const picked = endpoint === undefined ? {} : { endpoint: endpoint.id };
-  const send: OpenedProvider['invoke'] = async (operation, others = {}) =>
+  const call: OpenedProvider['invoke'] = async (operation, others = {}) =>
     provider.invoke(createInvocation(addOptions(operation, routes), { ...picked, ...others }));
-  const invoke: OpenedProvider['invoke'] = async (operation, others) => {
+  const send: OpenedProvider['invoke'] = async (operation, others) => {
     const route = 'kind' in operation ? operation : createRoute(operation);
-    if (carried === undefined || route.kind !== 'http_route') return send(operation, others);
-    return carried.read(await send(carried.write(route), others));
+    const isCarried = carried !== undefined && route.kind === 'http_route';
+    return call(isCarried ? carried.write(route) : operation, others);
+  };
+  const invoke: OpenedProvider['invoke'] = async (operation, others) => {
+    const outcome = await send(operation, others);
+    const isRoute = !('kind' in operation) || operation.kind === 'http_route';
+    return carried === undefined || !isRoute ? outcome : carried.read(outcome);
   };
   return {
     provider,
     context,
     routes,
     invoke,
+    send,
     read: async (target, call = {}) => {
       const method = call.method ?? 'GET';
       const work = invoke({ ...call, target });

@@ -29,6 +29,9 @@ const REASONS = {
     reference.holdBodies === undefined ? 'the provider of this transport reads every body' : null,
   credentials: ({ reference }: AdapterHarness) =>
     reference.credentials === undefined ? 'the adapter requests no credentials' : null,
+  toolResults: supports('toolResults'),
+  progress: ({ reference }: AdapterHarness) =>
+    reference.progress === undefined ? 'the provider of this transport reports no progress' : null,
   invalid: ({ reference }: AdapterHarness) =>
     reference.invalid === undefined ? 'the adapter can send every call' : null,
   holdStart: ({ reference }: AdapterHarness) =>

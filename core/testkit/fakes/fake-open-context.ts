@@ -1,3 +1,4 @@
+import { assertCounter, assertStep } from '../../contract/counter-rules.js';
 import { type OpenContext, Secret } from '../../contract/index.js';
 import { createFakeLog, type FakeLog } from './fake-log.js';
 import { createFakeScope, type FakeScope } from './fake-scope.js';
@@ -36,7 +37,7 @@ export interface FakeOpenContext extends OpenContext {
 
 /**
  * Creates the context that a host passes to `open`. `secret`, `file` and `follow` throw an Error for a reference
- * that is not in the options.
+ * that is not in the options, `counter` for what a host does not accept.
  */
 export function createFakeOpenContext(options: FakeOpenContextOptions = {}): FakeOpenContext {
   const { module = 'reference', secrets, files, documents, paths, stateDir } = options;
@@ -53,9 +54,18 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
       followers.set(reference, onChange as (content: unknown) => void);
       return requireValue(documents, reference, 'document') as T;
     },
-    counter: (name) => ({
-      add: (count = 1) => counts.set(name, (counts.get(name) ?? 0) + count),
-    }),
+    counter: (name, help) => {
+      if (!counts.has(name)) {
+        assertCounter(name, help, counts.size);
+        counts.set(name, 0);
+      }
+      return {
+        add: (count = 1) => {
+          assertStep(count);
+          counts.set(name, (counts.get(name) ?? 0) + count);
+        },
+      };
+    },
     counted: (name) => counts.get(name) ?? 0,
     change: (reference, content) => followers.get(reference)?.(content),
     ...(stateDir !== undefined && { stateDir }),

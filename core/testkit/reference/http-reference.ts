@@ -26,7 +26,15 @@ const MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 /** A reference module behind an HTTP server. */
 export type HttpReference = Omit<
   Required<RunningReference>,
-  'config' | 'credentials' | 'paths' | 'files' | 'operation' | 'carried' | 'invalid' | 'holdStart'
+  | 'config'
+  | 'credentials'
+  | 'paths'
+  | 'files'
+  | 'operation'
+  | 'carried'
+  | 'invalid'
+  | 'progress'
+  | 'holdStart'
 > & {
   /** The address of the server. */
   readonly address: AddressInfo | string;

@@ -38,6 +38,8 @@ export interface RunningReference {
    * Default: there is none.
    */
   readonly invalid?: Pick<RouteCall, 'method' | 'body'> & Partial<Pick<Invocation, 'headers'>>;
+  /** A call of the reference module during which the provider reports progress. Default: it never does. */
+  readonly progress?: RouteCall;
   /**
    * Keeps the provider of each later `open` from starting, as during a handshake without which it cannot be called.
    * Lets it start once the returned function is called. Absent if there is nothing to wait for.

@@ -21,13 +21,20 @@ interface Answer {
 }
 
 const PATH = '/tools/call';
+/** The call for which the server reports progress. */
+const PROGRESS = '/echo/progress';
 
 /** Serves the reference module as one tool of a server of the official library, reached through a proxy. */
 export async function startMcpReference(reference: ReferenceModule): Promise<RunningReference> {
   const tool: TestTool = {
     name: 'call',
-    call: async (args, { http }) => {
+    call: async (args, { http, mcpReq }) => {
       const { method, target, body } = args as unknown as Arguments;
+      const { progressToken } = mcpReq._meta ?? {};
+      if (target === PROGRESS && progressToken !== undefined) {
+        const params = { progressToken, progress: 1, total: 2 };
+        await mcpReq.notify({ method: 'notifications/progress', params });
+      }
       const {
         status,
         headers,
@@ -50,6 +57,8 @@ export async function startMcpReference(reference: ReferenceModule): Promise<Run
   let started = Promise.resolve();
   const gate = await serveFetch(async (request) => {
     const { method, headers } = request;
+    // Set anew for the body.
+    headers.delete('content-length');
     const body = await request.text();
     if (body.includes('"initialize"')) await started;
     return fetch(server.url, { method, headers, ...(body !== '' && { body }) });
@@ -62,6 +71,7 @@ export async function startMcpReference(reference: ReferenceModule): Promise<Run
       write: writeCall,
       read: readAnswer,
     },
+    progress: { target: PROGRESS },
     holdStart: () => {
       let start = () => {};
       started = new Promise((resolve) => {

@@ -307,6 +307,8 @@ describe('sessions with an MCP server', () => {
       const body = await request.text();
       if (body.includes('"initialize"')) await finished;
       const { method, headers } = request;
+      // Set anew for the body.
+      headers.delete('content-length');
       return fetch(tools.url, { method, headers, ...(body !== '' && { body }) });
     });
     await run(slow, async ({ host }) => {

@@ -5,6 +5,7 @@ import { changeProvider, type Mutant } from './mutants/mutant.js';
 import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
 import { PHASE_MUTANTS } from './mutants/phase-mutants.js';
 import { RAW_MODE_MUTANTS } from './mutants/raw-mode-mutants.js';
+import { REPORT_MUTANTS } from './mutants/report-mutants.js';
 import { REQUEST_MUTANTS } from './mutants/request-mutants.js';
 import { STREAM_MUTANTS } from './mutants/stream-mutants.js';
 import { STREAMED_REQUEST_MUTANTS } from './mutants/streamed-request-mutants.js';
@@ -18,6 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...STREAM_MUTANTS,
   ...STREAMED_REQUEST_MUTANTS,
   ...PHASE_MUTANTS,
+  ...REPORT_MUTANTS,
   ...UPGRADE_MUTANTS,
   ...FAILURE_MUTANTS,
 ];
