@@ -185,21 +185,36 @@ export function withFields(log: Log, added: Readonly<Record<string, unknown>>): 
   };
 }
 
-/** Removes secrets from texts of fields, such as lines that a process prints. */
+/** Removes secrets from all texts of a line, such as those that a process prints, and of its errors. */
 export function withMask(log: Log, mask: Mask): Log {
-  const maskTexts = (fields: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(
-      Object.entries(fields).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? mask(value) : value,
-      ]),
-    );
+  const writeAt =
+    (level: keyof Log): LogWrite =>
+    (fields, message) => {
+      // Plugins in JavaScript also log a message alone, or an error.
+      if (typeof fields === 'string') log[level](maskTexts(fields, mask) as never, message);
+      else if (fields instanceof Error) writeAt(level)({ err: fields }, message ?? fields.message);
+      else {
+        const plain = redactFields({ ...(fields as object | null) });
+        log[level](maskTexts(plain, mask) as typeof fields, maskTexts(message, mask) as string);
+      }
+    };
   return {
-    debug: (fields, message) => log.debug(maskTexts(fields), message),
-    info: (fields, message) => log.info(maskTexts(fields), message),
-    warn: (fields, message) => log.warn(maskTexts(fields), message),
-    error: (fields, message) => log.error(maskTexts(fields), message),
+    debug: writeAt('debug'),
+    info: writeAt('info'),
+    warn: writeAt('warn'),
+    error: writeAt('error'),
   };
+}
+
+/** @param value as `redactFields` leaves it, which limits its depth */
+function maskTexts(value: unknown, mask: Mask): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask));
+  if (typeof Reflect.get(value, 'toJSON') === 'function') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, maskTexts(member, mask)]),
+  );
 }
 
 /** Limits the delay of a line, and the loss in a crash of the machine. */

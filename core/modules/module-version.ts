@@ -19,7 +19,7 @@ import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { KnownModule } from '../provider/known-module.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
-import { createMask, maskFailure } from '../provider/mask-failure.js';
+import { createLogMask, createMask, maskFailure } from '../provider/mask-failure.js';
 import type { OpenStreams } from '../provider/open-streams.js';
 import { ProviderClient } from '../provider/provider-client.js';
 import type { RateLimiters } from '../provider/rate-limiter.js';
@@ -118,7 +118,7 @@ export async function openVersion(
         scope,
         log: withMask(
           section === undefined ? log : withFields(log, { [section]: true }),
-          createMask(references.secrets),
+          createLogMask(references.secrets),
         ),
         stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), section ?? ''),
         secret: references.secret,

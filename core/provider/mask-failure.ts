@@ -6,7 +6,7 @@ import {
   type Secret,
 } from '../contract/index.js';
 import { isMapping } from '../lib/read-member.js';
-import { createSecretMask, joinMasks, type Mask } from '../lib/secrets/mask-secrets.js';
+import { createSecretMask, joinMasks, type Mask, UNCHANGED } from '../lib/secrets/mask-secrets.js';
 
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
@@ -21,6 +21,23 @@ export function createMask(
   return joinMasks(mask, (text) => call?.mask?.(text) ?? text);
 }
 
+/** The shortest line of a secret by which it is found. Characters. */
+const MIN_LINE = 16;
+
+/**
+ * Creates the mask of a log to which texts are written by line: a secret of several lines, such as a private key, is
+ * found by each of them.
+ */
+export function createLogMask(secrets: readonly Secret[]): Mask {
+  const isSecret = (line: string) => line.length >= MIN_LINE && !line.startsWith('-----');
+  return createSecretMask(
+    secrets.flatMap((secret) => {
+      const text = secret.reveal();
+      return [text, ...text.split(/\r?\n/).filter(isSecret)];
+    }),
+  );
+}
+
 /**
  * Removes credentials from a failure, because failures are logged, recorded and shown. Other errors
  * are returned unchanged.
@@ -31,10 +48,9 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
   const retryAfterMs = readRetryAfterMs(error);
   const maskText = (text: unknown) => (typeof text === 'string' ? mask(text) : '');
   const masked = { message: maskText(message), detail: maskText(detail) };
-  const parts = listInvalidParts(error);
-  const invalid = parts.map(({ field, reason }) => ({ field: mask(field), reason: mask(reason) }));
+  const invalid = listInvalidParts(error, mask);
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
-  if (isClean && isDeepStrictEqual(invalid, parts)) return error;
+  if (isClean && isDeepStrictEqual(invalid, listInvalidParts(error))) return error;
   // Omits the cause, which has the same text.
   return new ProviderFailure(failure, masked.message, {
     ...(status !== null && { status }),
@@ -47,20 +63,27 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
 
 const MAX_PARTS = 20;
 const MAX_LENGTH = 200;
+/** The length to which a text is cut before it is masked. Characters. */
+const MAX_MASKED_LENGTH = 4096;
 
 /**
  * The parts of the caller's request that an adapter, which is third-party code, cannot send; empty for a call that
  * failed for another reason.
+ * @param mask applied before a text is cut, which would hide the start of a secret from it
  */
-export function listInvalidParts({ failure, phase, invalid }: ProviderFailure): InvalidPart[] {
+export function listInvalidParts(
+  { failure, phase, invalid }: ProviderFailure,
+  mask: Mask = UNCHANGED,
+): InvalidPart[] {
   if (failure !== 'refused' || phase !== 'preparing') return [];
   // A plugin may have an older copy of the contract, without `invalid`.
   const parts: unknown = invalid;
+  const shorten = (text: string) => mask(text.slice(0, MAX_MASKED_LENGTH)).slice(0, MAX_LENGTH);
   return (Array.isArray(parts) ? parts.slice(0, MAX_PARTS) : []).flatMap((part: unknown) => {
     if (!isMapping(part)) return [];
     const { field, reason } = part;
     if (typeof field !== 'string' || typeof reason !== 'string') return [];
-    return [{ field: field.slice(0, MAX_LENGTH), reason: reason.slice(0, MAX_LENGTH) }];
+    return [{ field: shorten(field), reason: shorten(reason) }];
   });
 }
 

@@ -46,6 +46,8 @@ export interface Connection {
   open: number;
   /** Called when a call has got these bytes of the server. */
   touch(bytes: number): void;
+  /** Called when a call is canceled: no call gets what the server has sent of it. */
+  abandon(): void;
 }
 
 interface Waiter {
@@ -247,6 +249,9 @@ class LiveConnection implements Connection {
   #readBefore = 0;
   /** Bytes that calls have got since then. */
   #delivered = 0;
+  /** Calls that were canceled since then, and in the time before: what was on its way comes later. */
+  #abandoned = 0;
+  #abandonedBefore = 0;
 
   constructor({ session, socket }: Opened, pingAfterMs: number) {
     this.session = session;
@@ -269,6 +274,10 @@ class LiveConnection implements Connection {
     this.#delivered += bytes;
   }
 
+  abandon(): void {
+    this.#abandoned += 1;
+  }
+
   end(): void {
     clearInterval(this.#timer);
   }
@@ -279,8 +288,11 @@ class LiveConnection implements Connection {
     const surplus = bytesRead - this.#readBefore - this.#delivered;
     this.#readBefore = bytesRead;
     this.#delivered = 0;
+    const streams = this.open + this.#abandoned + this.#abandonedBefore;
+    this.#abandonedBefore = this.#abandoned;
+    this.#abandoned = 0;
     // Frames that no call gets, such as resets, may come without end, and the library reads on.
-    if (surplus > MAX_SURPLUS_BYTES + this.open * STREAM_WINDOW_BYTES) {
+    if (surplus > MAX_SURPLUS_BYTES + streams * STREAM_WINDOW_BYTES) {
       this.session.destroy(new Error('flooded'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
     } else if (this.open > 0 && performance.now() - this.#lastFrameAt >= this.pingAfterMs) {
       this.#ping();

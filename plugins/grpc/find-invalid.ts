@@ -90,7 +90,11 @@ function findInField(
     const invalid = findInItem(member, item, toPart([entry]), [...path, toStep(key)], depth);
     if (invalid !== null) return invalid;
   }
-  if (isList || isReadable(member.message, { [member.name]: value }, member.registry)) return null;
+  if (isList) return null;
+  // The items were read: only keys are, with others for messages, whose own maps would be read at each level.
+  const isOwn = hasOwnJson(field.message);
+  const keys = isOwn ? value : Object.fromEntries(entries.map(([key]) => [key, {}]));
+  if (isReadable(member.message, { [member.name]: keys }, member.registry)) return null;
   return { path, reason: 'must have keys of its type' };
 }
 

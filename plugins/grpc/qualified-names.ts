@@ -4,10 +4,15 @@ import type {
   FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 
+/** Each scope of a relative name is tried, and real names are a fifth as long and as deep. */
+const MAX_NAME = 512;
+const MAX_SCOPES = 32;
+
 /**
  * Makes the names of types absolute, and imports the files that have them: servers of grpc-js describe themselves with
  * relative names and without imports, which descriptors may have and the library does not read.
  * @param known all files to which a name may refer; only `files` are changed
+ * @throws Error for a scope that is too long or too deep.
  */
 export function qualifyNames(
   files: readonly FileDescriptorProto[],
@@ -28,7 +33,10 @@ function messagesOf(declaring: Declaring): readonly DescriptorProto[] {
   return 'nestedType' in declaring ? declaring.nestedType : declaring.messageType;
 }
 
+/** @throws Error as `qualifyNames`. */
 function listTypes(scope: string, declaring: Declaring): string[] {
+  if (scope.length > MAX_NAME) throw new Error(`a name of over ${MAX_NAME} characters`);
+  if (scope.split('.').length > MAX_SCOPES) throw new Error(`a name of over ${MAX_SCOPES} parts`);
   const messages = messagesOf(declaring).flatMap((message) => {
     const name = `${scope}.${message.name}`;
     return [name, ...listTypes(name, message)];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Secret } from '../../core/contract/index.js';
-import { createLog, type Logger, type LogLevel } from '../../core/log/logger.js';
+import { createLog, type Logger, type LogLevel, withMask } from '../../core/log/logger.js';
 
 function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
@@ -152,6 +152,32 @@ describe('log', () => {
     const fields = { nested: { token: 's3cret' } };
     fieldsOf(fields);
     expect(fields).to.deep.equal({ nested: { token: 's3cret' } });
+  });
+});
+
+describe('masked log', () => {
+  const { log, lines } = record();
+  const masked = withMask(log, (text) => text.replaceAll('hunter2', '***'));
+  const info = masked.info as (first: unknown, message?: string) => void;
+
+  beforeEach(() => lines.splice(0));
+
+  it('masks messages, nested texts and errors', () => {
+    const err = new Error('hunter2', { cause: new Error('from hunter2') });
+    info({ err, list: [{ text: 'is hunter2' }] }, 'for hunter2');
+    info('alone hunter2');
+    info(new Error('hunter2 failed'));
+    expect(JSON.stringify(lines)).to.not.include('hunter2');
+    expect(lines[0]).to.deep.include({ msg: 'for ***', list: [{ text: 'is ***' }] });
+    expect(lines[1]).to.include({ msg: 'alone ***' });
+    expect(lines[2]).to.include({ msg: '*** failed' });
+  });
+
+  it('keeps what is no text, and takes no fields', () => {
+    info({ count: 1, at: new Date(0), none: null }, 'x');
+    info(null, 'y');
+    expect(lines[0]).to.include({ count: 1, at: '1970-01-01T00:00:00.000Z', none: null });
+    expect(lines[1]).to.include({ msg: 'y' });
   });
 });
 

@@ -138,6 +138,15 @@ describe('requests that an adapter cannot send', () => {
       .and.not.include('tester');
   });
 
+  it('mask credentials before parts are shortened', async () => {
+    const reason = `${'x'.repeat(196)}${AS}`;
+    const { errors = [] } = expectProblem(
+      await post('picky', unfit([{ field: '/a', reason }])),
+      400,
+    );
+    expect(errors[0]?.reason).to.equal(`${'x'.repeat(196)}[red`);
+  });
+
   it('need parts of the right form, and the right code and phase', async () => {
     for (const invalid of [[], 'all', [null, 1, { field: 1, reason: 'x' }]]) {
       expectProblem(await post('picky', unfit(invalid)), 403);

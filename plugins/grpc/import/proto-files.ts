@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { create, fromJson, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -31,27 +31,33 @@ import { HTTP_EXTENSION } from './http-bindings.js';
 /** Features are written for each field, so that all syntaxes have one form. */
 const EDITION = { syntax: 'editions', edition: Edition.EDITION_2023 } as const;
 const HTTP_OPTION = '(google.api.http)';
-const SYNTAX = /^\s*(?:syntax|edition)\s*=\s*["']([^"']*)["']/m;
+const SYNTAX = /^[ \t]*(?:syntax|edition)\s*=\s*["']([^"']*)["']/m;
+/** A longer file is no source. Bytes. */
+const MAX_BYTES = 4_194_304;
 /** The folder of the parser's package, which has `google/api/http.proto` and other imports of many. */
 const PARSER = dirname(createRequire(import.meta.url).resolve('protobufjs/package.json'));
 
 /**
- * Reads `.proto` files and their imports. Imports are searched in the folders, in those of each source and above, and
- * in the parser's own. Extensions and reserved names are left out, since JSON does not need them.
+ * Reads `.proto` files and their imports. Imports are searched in the folders, in that of each source, in the parser's
+ * own, and in those above each source, but never outside of these. Extensions and reserved names are left out, since JSON does not need them.
  * @throws Error with the place of what is wrong.
  */
 export function readProtoFiles(
   sources: readonly string[],
   folders: readonly string[],
 ): FileDescriptorProto[] {
-  const all = [...folders.map((folder) => resolve(folder)), ...sources.flatMap(listAbove), PARSER];
+  const all = [
+    ...[...folders, ...sources.map((path) => dirname(path))].map((folder) => resolve(folder)),
+    ...[PARSER, ...sources.flatMap(listAbove)],
+  ];
   const names = new Map(sources.map((path) => [resolve(path), nameIn(path, folders)]));
   const missing: string[] = [];
   const root = new protobuf.Root();
   root.resolvePath = (origin, target) => {
     // A source.
     if (origin === '') return target;
-    const found = all.map((folder) => join(folder, target)).find((path) => existsSync(path));
+    const isInside = !isAbsolute(target) && !target.split(/[\\/]/).includes('..');
+    const found = isInside ? all.map((folder) => join(folder, target)).find(isSource) : undefined;
     if (found === undefined) missing.push(target);
     else if (!names.has(found)) names.set(found, target);
     return found ?? null;
@@ -68,11 +74,17 @@ export function readProtoFiles(
   return [...names].map(([path, name]) => new ProtoFile(name, path, names).convert(root));
 }
 
-/** The folder of a file, and all above it. */
+/** The folders above that of a file, without the root, below which are devices. */
 function listAbove(path: string): string[] {
-  const folders = [dirname(resolve(path))];
-  for (let at = folders[0] ?? ''; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at));
+  const folders: string[] = [];
+  let at = dirname(dirname(resolve(path)));
+  for (; dirname(at) !== at; at = dirname(at)) folders.push(at);
   return folders;
+}
+
+function isSource(path: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status?.isFile() === true && status.size <= MAX_BYTES;
 }
 
 function nameIn(path: string, folders: readonly string[]): string {

@@ -21,8 +21,8 @@ import { openHost, type RunningModgate } from '../../support/open-host.js';
 const FOLDER = 'docs/cookbook';
 /** Pages with tests of their own: their servers are programs of the machine, or their clients are scripts. */
 const ALONE = [
-  ...['aws-signature.md', 'final-slashes.md', 'git.md', 'graph.md', 'mcp-servers.md', 'mqtt.md'],
-  ...['openai.md', 'rabbitmq.md', 'rabbitmq-rpc.md', 'registry.md'],
+  ...['aws-signature.md', 'final-slashes.md', 'git.md', 'graph.md', 'grpc.md', 'mqtt.md'],
+  ...['mcp-servers.md', 'openai.md', 'rabbitmq.md', 'rabbitmq-rpc.md', 'registry.md'],
 ];
 const PAGES = readdirSync(FOLDER)
   .filter((name) => !ALONE.includes(name))

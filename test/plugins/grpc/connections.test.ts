@@ -27,6 +27,8 @@ describe('connections of kind grpc', () => {
   const sessions: ServerHttp2Session[] = [];
   const held: ServerHttp2Stream[] = [];
   let isHolding = false;
+  /** Called with a stream instead of an answer. */
+  let onStream: ((stream: ServerHttp2Stream) => void) | null = null;
   let hasTooMany = false;
   let pings = 0;
   let server: Http2Server;
@@ -37,6 +39,7 @@ describe('connections of kind grpc', () => {
     mock.timers.enable({ apis: ['setInterval'] });
     pings = 0;
     isHolding = false;
+    onStream = null;
     server = createServer();
     server.on('session', (session) => {
       sessions.push(session);
@@ -49,7 +52,8 @@ describe('connections of kind grpc', () => {
       stream.on('error', () => {});
       stream.resume();
       if (hasTooMany) stream.session?.goaway(TOO_MANY, stream.id, Buffer.from('too_many_pings'));
-      if (isHolding) held.push(stream);
+      if (onStream !== null) onStream(stream);
+      else if (isHolding) held.push(stream);
       else answer(stream);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -76,10 +80,15 @@ describe('connections of kind grpc', () => {
     stream.end(SEVEN);
   };
 
-  const call = async () => {
+  const call = async (signal?: AbortSignal) => {
     const body = Buffer.from('{}');
     const operation = { method: 'POST' as const, declaredPath: '/echo', target: '/echo', body };
-    return textOf(await provider.invoke(createInvocation({ ...operation, options: OPTIONS })));
+    const invocation = createInvocation({
+      ...operation,
+      options: OPTIONS,
+      ...(signal && { signal }),
+    });
+    return textOf(await provider.invoke(invocation));
   };
 
   /** A call that the server has and does not answer. */
@@ -115,6 +124,24 @@ describe('connections of kind grpc', () => {
     answer(held[0] as ServerHttp2Stream);
     expect(await first).to.equal('{"anInt32":7}');
     await eventually(() => sessions[0]?.destroyed === true);
+  });
+
+  it('are kept when callers leave while responses are on their way', async () => {
+    await call();
+    for (let calls = 0; calls < 120; calls += 1) {
+      const left = new AbortController();
+      onStream = (stream) => {
+        left.abort();
+        stream.respond(HEAD);
+        stream.end(Buffer.alloc(60_000));
+      };
+      await call(left.signal).catch(() => {});
+    }
+    onStream = null;
+    await call();
+    pass(500);
+    await call();
+    expect(sessions).to.have.length(1);
   });
 
   it('are not pinged while no call is open', async () => {

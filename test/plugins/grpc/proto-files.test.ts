@@ -165,6 +165,18 @@ describe('modgate import grpc of .proto files', () => {
       'syntax = "proto3"; import "a/b.proto";\nmessage M { a.B b = 1; }',
       '(not found: a/b.proto; use --proto-path)',
     ],
+    'an import above all folders': [
+      'syntax = "proto3"; import "../library.proto";\nmessage M { a.B b = 1; }',
+      '(not found: ../library.proto; use --proto-path)',
+    ],
+    'an import that is no file': [
+      'syntax = "proto3"; import "google/api";\nmessage M { a.B b = 1; }',
+      '(not found: google/api; use --proto-path)',
+    ],
+    'an import of a device': [
+      'syntax = "proto3"; import "dev/zero";\nmessage M { a.B b = 1; }',
+      '(not found: dev/zero; use --proto-path)',
+    ],
     'a line that is not one of the language': [
       'syntax = "proto3";\nmessage M {\n  string = 1;\n}',
       'protos/broken.proto, line 3',
