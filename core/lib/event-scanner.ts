@@ -47,16 +47,7 @@ export class EventScanner {
     let end = 0;
     let next = 0;
     let start = -this.#length;
-    // Usually only LF ends lines, and the bytes before it are skipped together.
-    const hasCr = !isLines && part.includes(CR);
     while (next < part.length && units < maxUnits) {
-      const lineEnd = hasCr ? next : part.indexOf(LF, next);
-      if (lineEnd !== next) {
-        isEmpty = false;
-        isAfterCr = false;
-        next = lineEnd === -1 ? part.length : lineEnd;
-        continue;
-      }
       const byte = part[next] as number;
       next += 1;
       const isSecondHalf = byte === LF && isAfterCr;
