@@ -152,7 +152,7 @@ export class ToolWatch {
     await forEachInSlices(tools, (tool) => {
       const { name, inputSchema } = tool;
       const problem = findToolProblem(tool);
-      // One that nobody may call needs no digest.
+      // A tool with a problem is never called, and needs no digest.
       after.set(name, { digest: problem === null ? digestTool(tool) : '', inputSchema, problem });
       return true;
     });

@@ -235,7 +235,7 @@ describe('attack: a gRPC server that floods its clients', function () {
 });
 
 describe('attack: a gRPC server that lies about itself', () => {
-  /** A file with a service, or another one with an import that nobody has asked for yet. */
+  /** A file with a service, or another file that imports one which was not requested yet. */
   const describeFile = (name: string, dependency: string[], service: string[] = []) =>
     toBinary(
       FileDescriptorProtoSchema,

@@ -39,7 +39,8 @@ const PARSER = dirname(createRequire(import.meta.url).resolve('protobufjs/packag
 
 /**
  * Reads `.proto` files and their imports. Imports are searched in the folders, in that of each source, in the parser's
- * own, and in those above each source, but never outside of these. Extensions and reserved names are left out, since JSON does not need them.
+ * own, and in those above each source, but never outside of these. Extensions and reserved names are left out, since
+ * JSON does not need them.
  * @throws Error with the place of what is wrong.
  */
 export function readProtoFiles(

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { describeLibrary } from '../../support/mcp/library-module.js';
 import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
@@ -40,28 +41,7 @@ describe('the list of resources of an MCP server', () => {
     server = await serveFetch(answer);
     host = await startHost({
       files: {
-        'library.yaml': {
-          apiVersion: 'modgate/v1',
-          module: 'library',
-          provider: { kind: 'mcp', config: { url: server.url } },
-          provider_errors: 'passthrough',
-          breaker: { failures: 1000 },
-          manifest: {
-            inline: {
-              protocol: 'modgate.manifest.v1',
-              module_id: 'library',
-              capabilities: ['library.read'],
-              http_routes: [
-                {
-                  method: 'GET',
-                  path: '/resources/{uri}',
-                  capability: 'library.read',
-                  operation: { encoded: ['uri'], response: 'bytes' },
-                },
-              ],
-            },
-          },
-        },
+        'library.yaml': describeLibrary(server.url, { breaker: { failures: 1000 } }),
       },
     });
   });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { describeLibrary } from '../../support/mcp/library-module.js';
 import { startMcpServer, type TestServer } from '../../support/mcp/mcp-server.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
@@ -21,28 +22,9 @@ describe('resources of an MCP server', () => {
     server = await startMcpServer(() => [], { resources: RESOURCES });
     host = await startHost({
       files: {
-        'library.yaml': {
-          apiVersion: 'modgate/v1',
-          module: 'library',
-          provider: { kind: 'mcp', config: { url: server.url } },
+        'library.yaml': describeLibrary(server.url, {
           limits: { bytes: { response: 50_000 } },
-          provider_errors: 'passthrough',
-          manifest: {
-            inline: {
-              protocol: 'modgate.manifest.v1',
-              module_id: 'library',
-              capabilities: ['library.read'],
-              http_routes: [
-                {
-                  method: 'GET',
-                  path: '/resources/{uri}',
-                  capability: 'library.read',
-                  operation: { encoded: ['uri'], response: 'bytes' },
-                },
-              ],
-            },
-          },
-        },
+        }),
       },
     });
   });

@@ -70,7 +70,7 @@ export const REPORT_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'calls.hold',
-    defect: 'goes on when its memory is denied',
+    defect: 'continues after its memory was denied',
     reason: /must fail, but it succeeded/,
     adapter: holdParts((hold) => {
       try {
