@@ -15,6 +15,15 @@ import {
 import { withTimeout } from '../lib/promises.js';
 import { toError } from '../lib/to-error.js';
 import { OPERATION_MEMBERS } from '../manifest/manifest-struct.js';
+import {
+  ADAPTER_MEMBERS,
+  AUTHENTICATOR_MEMBERS,
+  findMemberProblem,
+  IMPORTER_MEMBERS,
+  type MemberRules,
+  SIGNER_MEMBERS,
+  SURFACE_MEMBERS,
+} from './export-members.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
 
@@ -68,12 +77,7 @@ export async function importPlugin(plugin: ImportedPlugin): Promise<PluginExport
 
 /** A kind that defines a member of operations must not have the name of one that exists. */
 function assertOperation(plugin: ImportedPlugin, { kind, operation }: ProviderAdapter): void {
-  if (operation === undefined) return;
-  if (typeof operation.validate !== 'function') {
-    const problem = `exports an adapter of the kind '${kind}' whose 'operation' is no struct`;
-    throw new PluginError(plugin.name, 'export', problem, REPORT_HINT);
-  }
-  if (!OPERATION_MEMBERS.has(kind)) return;
+  if (operation === undefined || !OPERATION_MEMBERS.has(kind)) return;
   const problem = `exports an adapter with 'operation' of the kind '${kind}', which is the name of another member of operations`;
   throw new PluginError(plugin.name, 'kinds', problem, 'choose another kind');
 }
@@ -167,10 +171,7 @@ interface ExportRules<T> {
   readonly identify: (value: T) => unknown;
   readonly idWord: string;
   readonly declared: (plugin: ImportedPlugin) => readonly string[];
-  /** The method that it must have. Default `open`. */
-  readonly method?: string;
-  /** The struct that it must have. Default `config`. */
-  readonly struct?: string;
+  readonly members: MemberRules;
 }
 
 const ADAPTERS: ExportRules<ProviderAdapter> = {
@@ -181,6 +182,7 @@ const ADAPTERS: ExportRules<ProviderAdapter> = {
   identify: ({ kind }) => kind,
   idWord: 'kind',
   declared: ({ kinds }) => kinds,
+  members: ADAPTER_MEMBERS,
 };
 
 const AUTHENTICATORS: ExportRules<AuthenticatorFactory> = {
@@ -191,6 +193,7 @@ const AUTHENTICATORS: ExportRules<AuthenticatorFactory> = {
   identify: ({ name }) => name,
   idWord: 'name',
   declared: ({ authenticators }) => authenticators,
+  members: AUTHENTICATOR_MEMBERS,
 };
 
 const SURFACES: ExportRules<SurfaceFactory> = {
@@ -201,6 +204,7 @@ const SURFACES: ExportRules<SurfaceFactory> = {
   identify: ({ name }) => name,
   idWord: 'name',
   declared: ({ surfaces }) => surfaces,
+  members: SURFACE_MEMBERS,
 };
 
 const SIGNERS: ExportRules<SignerFactory> = {
@@ -211,6 +215,7 @@ const SIGNERS: ExportRules<SignerFactory> = {
   identify: ({ name }) => name,
   idWord: 'name',
   declared: ({ signers }) => signers,
+  members: SIGNER_MEMBERS,
 };
 
 const IMPORTERS: ExportRules<Importer> = {
@@ -221,8 +226,7 @@ const IMPORTERS: ExportRules<Importer> = {
   identify: ({ name }) => name,
   idWord: 'name',
   declared: ({ importers }) => importers,
-  method: 'read',
-  struct: 'options',
+  members: IMPORTER_MEMBERS,
 };
 
 type Exported = ProviderAdapter | AuthenticatorFactory | SurfaceFactory | SignerFactory | Importer;
@@ -261,15 +265,7 @@ function validateExports<T extends Exported>(
 function validateExport<T extends Exported>(
   plugin: ImportedPlugin,
   value: unknown,
-  {
-    article,
-    brand,
-    isBranded,
-    identify,
-    idWord,
-    method = 'open',
-    struct = 'config',
-  }: ExportRules<T>,
+  { article, noun, brand, isBranded, identify, members }: ExportRules<T>,
 ): string {
   if (!isBranded(value)) {
     const problem = `exports ${article} that is not branded`;
@@ -280,13 +276,9 @@ function validateExport<T extends Exported>(
     const hint = "check which version of 'modgate' is installed in its folder";
     throw new PluginError(plugin.name, 'contract', problem, hint);
   }
-  const members = value as unknown as Readonly<Record<string, unknown>>;
-  const { validate } = (members[struct] ?? {}) as { readonly validate?: unknown };
-  if (typeof members[method] !== 'function' || typeof validate !== 'function') {
-    const problem = `exports ${article} without '${method}' or '${struct}'`;
-    throw new PluginError(plugin.name, 'export', problem, null);
-  }
-  const id = identify(value);
-  if (typeof id === 'string') return id;
-  throw new PluginError(plugin.name, 'export', `exports ${article} without a '${idWord}'`, null);
+  const id: unknown = identify(value);
+  const wrong = findMemberProblem(value, members);
+  if (wrong === null) return id as string;
+  const subject = typeof id === 'string' && id !== '' ? `the ${noun} '${id}'` : article;
+  throw new PluginError(plugin.name, 'export', `exports ${subject} ${wrong}`, REPORT_HINT);
 }

@@ -125,7 +125,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   },
   'an adapter that cannot open': {
     entry: `export default { adapters: [{ kind: 'KIND', contract: 1, ${BRAND} }] };`,
-    ...rejection(/exports an adapter without 'open' or 'config'/),
+    ...rejection(/exports the adapter '[a-z0-9-]+' without 'open': it must be a function/),
   },
   'another kind than it declares': {
     entry: adapterSource('other'),
