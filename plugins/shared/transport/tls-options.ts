@@ -13,7 +13,7 @@ type ReadFile = (reference: string) => Uint8Array;
 
 /**
  * Creates the options for all connections of one provider. Verification cannot be disabled, not
- * even by `NODE_TLS_REJECT_UNAUTHORIZED`.
+ * even by `NODE_TLS_REJECT_UNAUTHORIZED`. They offer no protocol (ALPN): that is for the kind to add.
  * @throws Error when a file does not contain what its key requires.
  */
 export function createTlsOptions(config: TlsConfig, readFile: ReadFile): ConnectionOptions {
@@ -21,7 +21,6 @@ export function createTlsOptions(config: TlsConfig, readFile: ReadFile): Connect
   return {
     secureContext: createContext(config, readFile),
     rejectUnauthorized: true,
-    ALPNProtocols: ['http/1.1'],
     checkServerIdentity: (hostname, certificate) =>
       verifyName(hostname, certificate) ?? verifyPin(pins, certificate),
     ...(config.servername !== undefined && { servername: config.servername }),

@@ -9,6 +9,7 @@ import {
   client,
   elsewhere,
   expired,
+  serverPin,
   server as trusted,
 } from '../../support/certificates.js';
 import { failureOf } from '../../support/failure-of.js';
@@ -18,6 +19,8 @@ import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
 const PATIENCE_MS = 15_000;
 const FILES = { './ca.pem': authority, './client.pem': client.cert, './client.key': client.key };
 const CA = { ca: './ca.pem' };
+/** A key that does not belong to a certificate of the brokers. */
+const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
 const MUTUAL = { ...CA, cert: './client.pem', key: './client.key' };
 
 describe('amqp adapter: TLS', () => {
@@ -66,6 +69,44 @@ describe('amqp adapter: TLS', () => {
     });
   }
 
+  it('verifies tls.servername instead of the host of the URL', async () => {
+    const named = { ...CA, servername: 'elsewhere.example' };
+    const running = await open('127.0.0.1', await startServer(elsewhere), named);
+    await eventually(() => isConnected(running), PATIENCE_MS);
+  });
+
+  it('sends tls.servername to the broker', async () => {
+    const names: string[] = [];
+    const options: TlsOptions = {
+      SNICallback: (name, done) => {
+        names.push(name);
+        done(null);
+      },
+    };
+    const port = await startServer(elsewhere, options);
+    const running = await open('localhost', port, { ...CA, servername: 'elsewhere.example' });
+    await eventually(() => isConnected(running), PATIENCE_MS);
+    expect(names).to.deep.equal(['elsewhere.example']);
+  });
+
+  for (const [title, pins] of [
+    ['the pinned key', serverPin],
+    ['one of the pinned keys', [OTHER_PIN, serverPin]],
+  ] as const) {
+    it(`connects to a broker with ${title}`, async () => {
+      const port = await startServer(trusted);
+      const running = await open('127.0.0.1', port, { ...CA, pin_sha256: pins });
+      await eventually(() => isConnected(running), PATIENCE_MS);
+    });
+  }
+
+  it('offers no protocol of HTTP to a broker', async () => {
+    // Such a server rejects clients that offer only other protocols.
+    const port = await startServer(trusted, { ALPNProtocols: ['amqp'] });
+    const running = await open('127.0.0.1', port, CA);
+    await eventually(() => isConnected(running), PATIENCE_MS);
+  });
+
   it('presents its certificate', async () => {
     const options = { ca: authority, requestCert: true, rejectUnauthorized: true };
     const running = await open('127.0.0.1', await startServer(trusted, options), MUTUAL);
@@ -76,6 +117,8 @@ describe('amqp adapter: TLS', () => {
     ['for another host', elsewhere, CA],
     ['that has expired', expired, CA],
     ['of another CA', trusted, undefined],
+    ['for its host, but not for tls.servername', trusted, { ...CA, servername: 'a.example' }],
+    ['whose key is not pinned', trusted, { ...CA, pin_sha256: OTHER_PIN }],
   ];
   for (const [title, certificate, tls] of UNTRUSTED) {
     it(`does not connect to a broker with a certificate ${title}`, async () => {
