@@ -21,6 +21,7 @@ import { LISTED_ROUTES } from '../dist/core/http/routes/host-route-list.js';
 import { STEP_GUIDES } from '../dist/core/steps.js';
 import { ADAPTER_CLAUSES } from '../dist/core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../dist/core/testkit/clauses/authentication.js';
+import { IMPORTING } from '../dist/core/testkit/clauses/importing.js';
 import { SIGNING } from '../dist/core/testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../dist/core/testkit/clauses/surfaces.js';
 import { code, escapeText, renderSchema } from './schema-tables.mjs';
@@ -64,7 +65,7 @@ const pages = {
     'Conformance clauses',
     `\`modgate test-plugin\` checks a plugin against these clauses. Their ids are stable. [Test
     kit](../extend/testkit.md) explains how to run them.`,
-    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}\n\n${renderClauses('surface', SURFACE_CLAUSES)}\n\n${renderClauses('signer', SIGNING)}`,
+    `${renderClauses('adapter', ADAPTER_CLAUSES)}\n\n${renderClauses('authenticator', AUTHENTICATION)}\n\n${renderClauses('surface', SURFACE_CLAUSES)}\n\n${renderClauses('signer', SIGNING)}\n\n${renderClauses('importer', IMPORTING)}`,
   ),
   'cli.md': renderPage(
     'Command line',

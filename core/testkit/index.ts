@@ -26,6 +26,13 @@ export {
   type FakeSurfaceContextOptions,
 } from './fakes/fake-surface-context.js';
 export {
+  defineImporterSubject,
+  type ImporterSubject,
+  type RunningSource,
+  type SilentSource,
+  type SourceWords,
+} from './importer-subject.js';
+export {
   type HttpReference,
   REFERENCE_SECRET,
   serveHttpReference,
@@ -60,8 +67,10 @@ export type { SkippedStart } from './skipped.js';
 export {
   adapterSuite,
   authenticatorSuite,
+  importerSuite,
   runAdapterClauses,
   runAuthenticatorClauses,
+  runImporterClauses,
   runSignerClauses,
   runSurfaceClauses,
   signerSuite,

@@ -5,8 +5,11 @@ import { AuthenticatorHarness } from './authenticator-harness.js';
 import type { AuthenticatorSubject } from './authenticator-subject.js';
 import type { Clause, ClauseResult } from './clause.js';
 import { AUTHENTICATION } from './clauses/authentication.js';
+import { IMPORTING } from './clauses/importing.js';
 import { SIGNING } from './clauses/signing.js';
 import { SURFACE_CLAUSES } from './clauses/surfaces.js';
+import { ImporterHarness } from './importer-harness.js';
+import type { ImporterSubject } from './importer-subject.js';
 import {
   assertKnownExceptions,
   type Harness,
@@ -93,4 +96,12 @@ export const { register: signerSuite, run: runSignerClauses } = createSuite({
   timeoutMs: 60_000,
   nameOf: ({ signer }: SignerSubject) => `signer '${signer.name}'`,
   start: (subject) => SignerHarness.start(subject),
+});
+
+/** The importer contract. */
+export const { register: importerSuite, run: runImporterClauses } = createSuite({
+  clauses: IMPORTING,
+  timeoutMs: 60_000,
+  nameOf: ({ importer }: ImporterSubject) => `importer '${importer.name}'`,
+  start: (subject) => ImporterHarness.start(subject),
 });

@@ -8,6 +8,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isProviderFailure } from '../../core/contract/index.js';
+import { createAbortFailure } from '../shared/transport.js';
 import { Exchange, exchanges, readMember } from './exchange.js';
 
 const CLIENT = { name: 'modgate', version: '1.0.0' };
@@ -103,14 +104,21 @@ async function attempt(version: string | null, options: ConnectOptions): Promise
   // Errors of the transport fail their request; the rest has no consequence.
   client.onerror = () => {};
   const exchange = new Exchange({ maxResponseBytes: HANDSHAKE_BYTES, isHandshake: true });
+  // The first message of the library does not observe the signal.
+  const transport = createTransport();
+  const abort = () => {
+    exchange.fail(createAbortFailure(signal.reason));
+    void transport.close().catch(() => {});
+  };
+  signal.addEventListener('abort', abort);
   try {
-    await exchanges.run(exchange, () =>
-      client.connect(createTransport(), { timeout: timeoutMs, signal }),
-    );
+    await exchanges.run(exchange, () => client.connect(transport, { timeout: timeoutMs, signal }));
     exchange.hasEnded = true;
     return client;
   } catch (error) {
     await client.close().catch(() => {});
     throw exchange.failure ?? error;
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -41,9 +41,15 @@ export const mcpImporter = defineImporter({
   read: async (source, options: ImportOptions, context) => {
     const config = createConfig(source, options, context);
     const open = await openServer(config, context);
+    const abort = () => void open.session.end('the import was aborted');
+    context.signal.addEventListener('abort', abort);
     try {
-      return await readServer(open, config, options, context);
+      const module = await readServer(open, config, options, context);
+      // A session that has ended offers nothing, and is no error.
+      context.signal.throwIfAborted();
+      return module;
     } finally {
+      context.signal.removeEventListener('abort', abort);
       await open.session.end('imported');
     }
   },

@@ -152,11 +152,17 @@ interface OpenOptions extends Omit<ConnectOptions, 'onToolsChanged'> {
 }
 
 async function openSession(options: OpenOptions): Promise<OpenSession> {
-  const { endSession, pins, log } = options;
+  const { endSession, pins, log, signal } = options;
   let tools: ToolWatch | null = null;
   const client = await connectClient({ ...options, onToolsChanged: () => tools?.announce() });
   const session = new Session(client, endSession);
   tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
-  await tools.refresh();
+  const abort = () => void session.end('aborted');
+  signal.addEventListener('abort', abort);
+  try {
+    await tools.refresh();
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
   return { session, tools, resources: new Resources(session) };
 }

@@ -7,6 +7,7 @@ import { importPlugin } from '../../plugin-loader/import-plugin.js';
 import { PLUGIN_FILE, readPluginManifest } from '../../plugin-loader/plugin-manifest.js';
 import { ADAPTER_CLAUSES } from '../../testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../testkit/clauses/authentication.js';
+import { IMPORTING } from '../../testkit/clauses/importing.js';
 import { SIGNING } from '../../testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../../testkit/clauses/surfaces.js';
 import { isClause } from '../../testkit/run-clauses.js';
@@ -78,7 +79,13 @@ function formatReasons(scores: readonly SubjectScore[]): string {
 function readOnly(list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
   const patterns = list.split(',');
-  const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SIGNING, ...SURFACE_CLAUSES];
+  const clauses = [
+    ...ADAPTER_CLAUSES,
+    ...AUTHENTICATION,
+    ...IMPORTING,
+    ...SIGNING,
+    ...SURFACE_CLAUSES,
+  ];
   const isKnown = (pattern: string) => clauses.some((clause) => isClause(pattern, clause));
   if (patterns.every(isKnown)) return patterns;
   throw new ConfigError(

@@ -1,8 +1,7 @@
-import { array, object, optional, record, refine, size, string, type, unknown } from 'superstruct';
+import { importedModule } from '../../contract/import-rules.js';
 import type {
   ImportContext,
   ImportedModule,
-  Importer,
   Log,
   LogWrite,
   ResolvedConfig,
@@ -30,34 +29,6 @@ import type { ImportFiles } from './import-files.js';
 import { UnmappedParts } from './unmapped.js';
 
 const TIMEOUT_MS = 300_000;
-const MAX_FILES = 16;
-const MAX_FILE_BYTES = 4_194_304;
-const FILE_NAME = /^(?!manifest\.json$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
-/** What an importer returns, which is code of others; the manifest has its own rules. */
-const imported = type({
-  version: optional(string()),
-  summary: optional(string()),
-  routes: array(type({ method: string(), path: string() })),
-  schemas: optional(record(string(), unknown())),
-  provider: object({ kind: string(), config: record(string(), unknown()) }),
-  replaces: optional(array(string())),
-  descriptor: optional(record(string(), unknown())),
-  files: optional(
-    refine(record(string(), unknown()), `at most ${MAX_FILES} small files`, (files) => {
-      const entries = Object.entries(files);
-      return entries.length <= MAX_FILES && entries.every(isFile);
-    }),
-  ),
-  leftOut: optional(
-    size(array(type({ place: string(), part: optional(string()), reason: string() })), 0, 100_000),
-  ),
-  notes: optional(size(array(string()), 0, 1000)),
-});
-
-function isFile([name, content]: [string, unknown]): boolean {
-  return FILE_NAME.test(name) && content instanceof Uint8Array && content.length <= MAX_FILE_BYTES;
-}
 
 export interface PluginImport {
   readonly name: string;
@@ -106,7 +77,7 @@ export async function importWithPlugin(
       }),
     };
   } catch (error) {
-    throw explainError(error, importer, mask);
+    throw explainError(error, request, mask);
   } finally {
     await scope.close();
   }
@@ -116,11 +87,19 @@ function describeOption({ path, message }: Violation): string {
   return message.replace(describePath(path), `--${String(path[0] ?? 'option')}`);
 }
 
-/** Errors of importers have messages for people. */
-function explainError(error: unknown, { name }: Importer, mask: Mask): Error {
+/** Errors of importers have messages for people, which need not name the source. */
+function explainError(error: unknown, { name, source }: PluginImport, mask: Mask): Error {
   if (error instanceof ConfigError) return new ConfigError(mask(error.message));
   if (error instanceof CommandError) return error;
-  return new CommandError(mask(`the import of ${name} failed: ${toError(error).message}`));
+  const subject = `the import of ${name} from ${nameSource(source)}`;
+  return new CommandError(mask(`${subject} failed: ${toError(error).message}`));
+}
+
+/** The file, address or program, without what may be credentials. */
+function nameSource([word = '']: PluginImport['source']): string {
+  if (!word.includes('://') || !URL.canParse(word)) return word;
+  const { protocol, host, pathname } = new URL(word);
+  return `${protocol}//${host}${pathname}`;
 }
 
 function maskLog({ debug, info, warn, error }: Log, mask: Mask): Log {
@@ -169,7 +148,7 @@ async function convert(
   { module: name }: PluginImport,
   { plugins, files }: Environment,
 ): Promise<Conversion> {
-  const [wrong] = validateStruct(module, imported).violations;
+  const [wrong] = validateStruct(module, importedModule).violations;
   if (wrong !== undefined) throw new Error(`it returned an invalid module: ${wrong.message}`);
   const { provider, leftOut = [], version, summary, replaces = [], notes = [] } = module;
   const { kind } = provider;

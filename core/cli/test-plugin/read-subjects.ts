@@ -5,12 +5,18 @@ import { ConfigError } from '../../errors.js';
 import type {
   AdapterSubject,
   AuthenticatorSubject,
+  ImporterSubject,
   SignerSubject,
   SurfaceSubject,
 } from '../../testkit/index.js';
 import { toPrintable } from '../output/escape.js';
 
-export type Subject = AdapterSubject | AuthenticatorSubject | SurfaceSubject | SignerSubject;
+export type Subject =
+  | AdapterSubject
+  | AuthenticatorSubject
+  | SurfaceSubject
+  | SignerSubject
+  | ImporterSubject;
 
 /** The file beside the entry of a plugin that exports test subjects for the suites. */
 const TESTKIT_FILE = 'testkit.js';
@@ -26,7 +32,7 @@ export async function readSubjects(entryPath: string): Promise<readonly Subject[
   const { subjects } = await importFile(path);
   if (Array.isArray(subjects) && subjects.length > 0 && subjects.every(isSubject)) return subjects;
   throw new ConfigError(
-    `${path} must export subjects: a list of { adapter, start }, { authenticator, start }, { surface } or { signer }`,
+    `${path} must export subjects: a list of { adapter, start }, { authenticator, start }, { importer, start }, { surface } or { signer }`,
   );
 }
 
@@ -41,9 +47,13 @@ async function importFile(path: string): Promise<{ readonly subjects?: unknown }
 
 function isSubject(value: unknown): value is Subject {
   if (typeof value !== 'object' || value === null) return false;
-  const { start, adapter, authenticator, surface, signer } = value as Record<string, unknown>;
+  const { start, adapter, authenticator, importer, surface, signer } = value as Record<
+    string,
+    unknown
+  >;
   if (isObject(surface) || isObject(signer)) return true;
-  return typeof start === 'function' && (isObject(adapter) || isObject(authenticator));
+  const hasStart = typeof start === 'function';
+  return hasStart && [adapter, authenticator, importer].some(isObject);
 }
 
 function isObject(value: unknown): boolean {

@@ -4,6 +4,7 @@ import {
   type RunOptions,
   runAdapterClauses,
   runAuthenticatorClauses,
+  runImporterClauses,
   runSignerClauses,
   runSurfaceClauses,
 } from '../../testkit/index.js';
@@ -22,9 +23,12 @@ const SUITES = {
   authenticator: { exports: 'authenticators', run: runAuthenticatorClauses },
   surface: { exports: 'surfaces', run: runSurfaceClauses },
   signer: { exports: 'signers', run: runSignerClauses },
+  importer: { exports: 'importers', run: runImporterClauses },
 } as const;
 
 type SuiteName = keyof typeof SUITES;
+
+const SUITE_NAMES = Object.keys(SUITES) as SuiteName[];
 type Run = (subject: object, options: RunOptions) => Promise<unknown>;
 
 /** Runs each subject on the same object that a host would use. */
@@ -34,9 +38,9 @@ export async function testSubjects(
   { only, onSubject, onResult }: TestOptions,
 ): Promise<SubjectScore[]> {
   const scores: SubjectScore[] = [];
-  for (const suite of Object.keys(SUITES) as SuiteName[]) {
+  for (const suite of SUITE_NAMES) {
     const exported: ReadonlyMap<string, object> = exports[SUITES[suite].exports];
-    const ofSuite = subjects.filter((subject) => suite in subject);
+    const ofSuite = subjects.filter((subject) => findSuite(subject) === suite);
     for (const name of new Set([...exported.keys(), ...ofSuite.map(nameOf)])) {
       const own = ofSuite.filter((subject) => nameOf(subject) === name);
       for (const [index, subject] of (own.length === 0 ? [null] : own).entries()) {
@@ -76,8 +80,14 @@ export async function testSubjects(
   }
 }
 
+/** The subject of an importer has the adapter of its kind beside it. */
+function findSuite(subject: Subject): SuiteName | undefined {
+  return 'importer' in subject ? 'importer' : SUITE_NAMES.find((suite) => suite in subject);
+}
+
 /** The kind of an adapter, the name of anything else. */
 function nameOf(subject: Subject): string {
+  if ('importer' in subject) return subject.importer.name;
   if ('adapter' in subject) return subject.adapter.kind;
   if ('authenticator' in subject) return subject.authenticator.name;
   return 'surface' in subject ? subject.surface.name : subject.signer.name;

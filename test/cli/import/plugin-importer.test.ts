@@ -143,7 +143,7 @@ describe('modgate import with an importer of a plugin', () => {
     expect(stdout).to.include('note: secret of 14').and.not.include('a-secret-token');
     const missing = await importOrders('--auth', 'env:NO_SUCH', '--out', 'other');
     expect(missing.code).to.equal(1);
-    expect(missing.stderr).to.match(/the import of acme failed: .*NO_SUCH/);
+    expect(missing.stderr).to.match(/the import of acme from orders\.json failed: .*NO_SUCH/);
   });
 
   it('never prints a secret that the source repeats', async () => {
@@ -237,7 +237,10 @@ describe('modgate import with an importer of a plugin', () => {
       '2 modgate: the source must not be reject:it',
     );
     expect(await run('acme', 'throw:it', ...module)).to.equal(
-      '1 modgate: the import of acme failed: no answer\\u001b[31m from throw:it',
+      '1 modgate: the import of acme from throw:it failed: no answer\\u001b[31m from throw:it',
+    );
+    expect(await run('acme', 'http://me:s3cret@b/throw:it?token=s3cret', ...module)).to.match(
+      /^1 modgate: the import of acme from http:\/\/b\/throw:it failed: /,
     );
     expect(await run('acme', 'orders.json', ...module, '--style', 'odd')).to.match(
       /^2 modgate: .*--style.*short, long/,

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { IMPORTING } from '../../../core/testkit/clauses/importing.js';
 import {
   readDocumentedBlocks,
   readDocumentedCommands,
@@ -19,9 +20,25 @@ export const adapter = defineAdapter({
   supports: {},
   open: () => { throw new Error('the import opens no provider'); },
 });`;
-const PROCEDURES = `export async function listProcedures({ config }) {
+/** No server listens at the port of the command of the page. */
+const PROCEDURES = `import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+async function readNames({ host, port }, signal) {
+  if (port === 4100) return ['orders.create'];
+  const socket = connect({ host, port, signal });
+  try {
+    await once(socket, 'connect', { signal });
+    socket.write('list\\n');
+    return JSON.parse(await text(socket));
+  } finally {
+    socket.destroy();
+  }
+}
+export async function listProcedures({ config }, { signal }) {
   const input = { type: 'object', description: 'Of port ' + config.port };
-  return [{ name: 'orders.create', summary: 'Creates an order', input }];
+  const names = await readNames(config, signal);
+  return names.map((name) => ({ name, summary: 'Creates an order', input }));
 }`;
 
 describe(PAGE, () => {
@@ -30,7 +47,8 @@ describe(PAGE, () => {
   before(() => {
     folder = createGuideFolder();
     const files = readDocumentedBlocks(PAGE).flatMap((block) => folder.writeFile(block) ?? []);
-    expect(files).to.deep.equal(['plugins/acme-line/plugin.json', 'plugins/acme-line/index.js']);
+    const names = ['plugin.json', 'index.js', 'testkit.js'];
+    expect(files).to.deep.equal(names.map((name) => `plugins/acme-line/${name}`));
     const write = (name: string, text: string) =>
       writeFileSync(join(folder.path, 'plugins/acme-line', name), text);
     write('package.json', '{"type":"module"}');
@@ -47,5 +65,19 @@ describe(PAGE, () => {
       expect(await folder.run(command)).to.equal(output);
     }
     expect(await folder.run('modgate check --plugins plugins')).to.match(/ok$|no errors|0 errors/);
+  });
+
+  it('has a subject with which the importer passes its clauses', async () => {
+    const command = "modgate test-plugin plugins/acme-line --only 'importer.*' --json";
+    const card = JSON.parse(await folder.run(`${command} || true`)) as {
+      readonly subjects: readonly {
+        readonly subject: string;
+        readonly clauses: readonly { readonly id: string; readonly status: string }[];
+      }[];
+    };
+    const own = card.subjects.find(({ subject }) => subject === "importer 'acme-line'");
+    const passed = own?.clauses.filter(({ status }) => status === 'pass').map(({ id }) => id);
+    const expected = IMPORTING.map(({ id }) => id).filter((id) => id !== 'importer.left-out');
+    expect(passed).to.deep.equal(expected);
   });
 });
