@@ -4,10 +4,11 @@ const MAX_SMALL_PIECES = 256;
 const MAX_JOINED_BYTES = 1_048_576;
 
 /**
- * Collects the pieces of a body. The sender chooses their size: 4 MiB in pieces of one byte would take 400 MiB.
+ * Collects the pieces of a body that is held in memory. The sender chooses their size: 4 MiB in pieces of one byte would
+ * take 400 MiB as a list. {@link Outcome.body} may be its `list`.
  */
 export class BodyPieces {
-  /** The body, in order. */
+  /** The body, in order. Small pieces are joined, so that its entries are not the pieces that were added. */
   readonly list: Buffer[] = [];
   /** The number of pieces that are already joined. */
   #joined = 0;
@@ -20,7 +21,7 @@ export class BodyPieces {
     return this.#length;
   }
 
-  /** Keeps the piece itself without copying it. */
+  /** Keeps the piece itself without copying it, so that it must not change later. */
   add(piece: Buffer): void {
     this.#length += piece.length;
     this.list.push(piece);

@@ -8,20 +8,29 @@ export type AnyStruct = Struct<any, any>;
 export type Keywords = Readonly<Record<string, unknown>>;
 
 /** A schema that others refer to by its name, as `#/$defs/<name>`. */
-interface Definition {
+export interface Definition {
+  /** The name, which is unique among all kinds of providers. */
   readonly name: string;
+  /** The struct whose schema it is. */
   readonly struct: AnyStruct;
 }
 
-interface Description {
+/** What {@link described} and its like have added to a struct. */
+export interface Description {
+  /** The keywords of JSON Schema. */
   readonly keywords: Keywords;
+  /** The definition that the schema refers to; `null` for a schema that stands for itself. */
   readonly definition: Definition | null;
 }
 
 /** Registered, because a plugin may have its own copy of this file. */
 const DESCRIPTION = Symbol.for('modgate.description');
 
-/** Adds the description, default and other keywords of a struct for JSON Schema. */
+/**
+ * Adds the description, default and other keywords of a struct for JSON Schema. They validate nothing. The schemas and
+ * reference pages of the kinds that modgate ships are written from them, and {@link readDescription} reads those of any
+ * struct.
+ */
 export function described<T, S>(struct: Struct<T, S>, keywords: Keywords): Struct<T, S> {
   const before = readDescription(struct);
   return attach(struct, { ...before, keywords: { ...before.keywords, ...keywords } });
@@ -37,7 +46,7 @@ export function optionally<T, S>(
   return attach(optional(struct), { ...before, keywords: keys });
 }
 
-/** An optional member with a default. */
+/** An optional member with a default, which the result of a validation with coercion has. */
 export function withDefault<T, S>(
   struct: Struct<T, S>,
   fallback: NoInfer<T>,
@@ -61,7 +70,7 @@ export function converted<S>(
   return attach(coerce(struct, string(), convert), readDescription(struct));
 }
 
-/** Whether a member may be omitted. */
+/** Whether a member of this struct may be omitted. */
 export function mayBeAbsent(struct: AnyStruct): boolean {
   const [error] = struct.validate(undefined, { coerce: true });
   return error === undefined;
@@ -72,12 +81,12 @@ export function named<T, S>(name: string, struct: Struct<T, S>): Struct<T, S> {
   return attach(struct, { keywords: {}, definition: { name, struct: struct as AnyStruct } });
 }
 
-/** The keywords `if`, `then` and `else`. */
+/** The keywords `if`, `then` and `else`, in which structs stand for their schemas. */
 export function when(condition: Keywords, then: unknown, otherwise?: unknown): Keywords {
   return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
 }
 
-/** @returns no keywords for a struct without a description. */
+/** The description of a struct; one without keywords if it has none. */
 export function readDescription(struct: object): Description {
   const { [DESCRIPTION]: description } = struct as { [DESCRIPTION]?: Description };
   return description ?? { keywords: {}, definition: null };

@@ -1,6 +1,5 @@
 import { array, define, enums, type Infer, object, refine, size } from 'superstruct';
-import { described, optionally } from '../../core/contract/described.js';
-import { PASSWORD, secretReference } from '../../core/contract/index.js';
+import { described, optionally, PASSWORD, secretReference } from '../../core/contract/index.js';
 import { defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The default of brokers since RabbitMQ 4.0. Bytes. */

@@ -1,6 +1,6 @@
 import type { AMQPProperties } from '@cloudamqp/amqp-client';
-import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
+  BodyPieces,
   type BodyStream,
   type HttpRouteOperation,
   type Invocation,

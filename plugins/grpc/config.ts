@@ -9,8 +9,7 @@ import {
   type Struct,
   string,
 } from 'superstruct';
-import { described, named, optionally, when } from '../../core/contract/described.js';
-import { fileReference } from '../../core/contract/index.js';
+import { described, fileReference, named, optionally, when } from '../../core/contract/index.js';
 import { defineTransport } from '../shared/transport.js';
 
 export const grpcTransport = defineTransport({ scheme: 'grpc' });

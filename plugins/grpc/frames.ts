@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { BodyPieces } from '../../core/contract/body-pieces.js';
-import { ProviderFailure } from '../../core/contract/index.js';
+import { BodyPieces, ProviderFailure } from '../../core/contract/index.js';
 
 const PREFIX_BYTES = 5;
 const inflate = promisify(gunzip);

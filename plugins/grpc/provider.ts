@@ -6,8 +6,8 @@ import {
   toBinary,
   toJson,
 } from '@bufbuild/protobuf';
-import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
+  BodyPieces,
   type BodyStream,
   type HttpRouteOperation,
   type Invocation,

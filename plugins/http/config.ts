@@ -1,5 +1,5 @@
 import { define, type Infer, object } from 'superstruct';
-import { described, optionally } from '../../core/contract/described.js';
+import { described, optionally } from '../../core/contract/index.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { defineTransport } from '../shared/transport/define-transport.js';
 

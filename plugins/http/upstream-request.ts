@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { BodyPieces } from '../../core/contract/body-pieces.js';
 import {
+  BodyPieces,
   type BodyStream,
   type FailurePhase,
   isBodyStream,

@@ -1,11 +1,13 @@
 import { define, enums, type Infer, object, refine } from 'superstruct';
-import { described, optionally, when } from '../../core/contract/described.js';
 import {
   type Cancellation,
   defineAdapter,
+  described,
   fileReference,
   type OpenContext,
+  optionally,
   type Provider,
+  when,
 } from '../../core/contract/index.js';
 import { environmentConfig, readEnvironment } from '../shared/environment-config.js';
 import { createAbortFailure } from '../shared/failures.js';

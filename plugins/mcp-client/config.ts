@@ -1,5 +1,5 @@
 import { define, enums, type Infer, object, refine, size, string } from 'superstruct';
-import { described, optionally, when } from '../../core/contract/described.js';
+import { described, optionally, when } from '../../core/contract/index.js';
 import { commandMembers, defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The time from the start of a session to the end of its handshake: `npx` may install a package first. */

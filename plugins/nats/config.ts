@@ -1,6 +1,5 @@
 import { array, define, type Infer, object, omit, refine, size } from 'superstruct';
-import { described, named, optionally } from '../../core/contract/described.js';
-import { secretReference } from '../../core/contract/index.js';
+import { described, named, optionally, secretReference } from '../../core/contract/index.js';
 import { clientTls } from '../shared/client-tls.js';
 import { health } from '../shared/health-config.js';
 import { oneMember } from '../shared/keywords.js';

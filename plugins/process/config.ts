@@ -1,6 +1,5 @@
 import { array, type Infer, object, size } from 'superstruct';
-import { optionally } from '../../core/contract/described.js';
-import { fileReference } from '../../core/contract/index.js';
+import { fileReference, optionally } from '../../core/contract/index.js';
 import { manifestPath } from '../http/config.js';
 import { commandMembers } from '../shared/command.js';
 import { health } from '../shared/health-config.js';

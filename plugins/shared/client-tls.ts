@@ -1,7 +1,11 @@
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
 import { type Infer, object, refine } from 'superstruct';
-import { described, optionally } from '../../core/contract/described.js';
-import { fileReference, type OpenContext } from '../../core/contract/index.js';
+import {
+  described,
+  fileReference,
+  type OpenContext,
+  optionally,
+} from '../../core/contract/index.js';
 import { CERTIFICATE_PAIR } from './keywords.js';
 
 /** TLS of a connection to a message broker. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { array, define, refine, type Struct, size } from 'superstruct';
-import { described, optionally } from '../../core/contract/described.js';
 import type { HostUse, OpenContext } from '../../core/contract/index.js';
+import { described, optionally } from '../../core/contract/index.js';
 import { Child, type RunningCommand } from './child.js';
 import { environmentConfig, readEnvironment } from './environment-config.js';
 

@@ -1,6 +1,11 @@
 import { define, record, string, union } from 'superstruct';
-import { described, named } from '../../core/contract/described.js';
-import { type OpenContext, SECRET_REFERENCE, secretReference } from '../../core/contract/index.js';
+import {
+  described,
+  named,
+  type OpenContext,
+  SECRET_REFERENCE,
+  secretReference,
+} from '../../core/contract/index.js';
 
 /** POSIX, 8.1, without the variables that the host sets. */
 const VARIABLE = /^(?!MODGATE_)[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,6 +1,6 @@
 import { define, object } from 'superstruct';
-import { described, named, optionally } from '../../core/contract/described.js';
 import type { HealthChecks } from '../../core/contract/index.js';
+import { described, named, optionally } from '../../core/contract/index.js';
 import { integerBetween } from './integer-between.js';
 
 export const HEALTH_DEFAULTS: HealthChecks = {

@@ -1,5 +1,5 @@
 import { define, type Struct } from 'superstruct';
-import { described } from '../../core/contract/described.js';
+import { described } from '../../core/contract/index.js';
 
 /** An integer of a config, with both bounds included; errors and JSON Schema name them. */
 export function integerBetween(min: number, max: number): Struct<number, null> {

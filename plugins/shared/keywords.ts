@@ -1,4 +1,4 @@
-import type { Keywords } from '../../core/contract/described.js';
+import type { Keywords } from '../../core/contract/index.js';
 
 /** The value of `dependentRequired`: a certificate requires its key. */
 export const CERTIFICATE_PAIR = { cert: ['key'], key: ['cert'] };

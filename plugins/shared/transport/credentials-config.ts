@@ -3,15 +3,13 @@ import { any, array, define, dynamic, object, record, refine, size, string } fro
 import {
   type AnyStruct,
   described,
-  named,
-  optionally,
-  when,
-} from '../../../core/contract/described.js';
-import {
   fileReference,
   HEADER_SECRET,
+  named,
+  optionally,
   PASSWORD,
   secretReference,
+  when,
 } from '../../../core/contract/index.js';
 import { CERTIFICATE_PAIR } from '../keywords.js';
 import { headerName, isCredentialHeader } from './header-name.js';

@@ -1,7 +1,12 @@
 import type { ConnectionOptions } from 'node:tls';
 import { enums, object, omit, refine, type Struct } from 'superstruct';
-import { described, optionally, when } from '../../../core/contract/described.js';
-import { BALANCING_STRATEGIES, type OpenContext } from '../../../core/contract/index.js';
+import {
+  BALANCING_STRATEGIES,
+  described,
+  type OpenContext,
+  optionally,
+  when,
+} from '../../../core/contract/index.js';
 import { health } from '../health-config.js';
 import { createSender, tryCredentials } from './credentials.js';
 import { auth, tls } from './credentials-config.js';

@@ -1,6 +1,11 @@
 import { array, define, dynamic, object, refine, type Struct, size } from 'superstruct';
-import { type AnyStruct, described, named, when } from '../../../core/contract/described.js';
-import { documentReference } from '../../../core/contract/index.js';
+import {
+  type AnyStruct,
+  described,
+  documentReference,
+  named,
+  when,
+} from '../../../core/contract/index.js';
 import type { EndpointEntries } from './endpoint-entries.js';
 import { createNamedEndpoints } from './names/named-endpoint-config.js';
 import type { EndpointEntry, EndpointsConfig } from './transport-config.js';

@@ -1,5 +1,5 @@
 import { define } from 'superstruct';
-import { described, named } from '../../../core/contract/described.js';
+import { described, named } from '../../../core/contract/index.js';
 
 /** RFC 9110, section 5.6.2: token. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

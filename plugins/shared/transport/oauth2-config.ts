@@ -1,6 +1,5 @@
 import { array, define, enums, object, refine, size } from 'superstruct';
-import { described, optionally } from '../../../core/contract/described.js';
-import { secretReference } from '../../../core/contract/index.js';
+import { described, optionally, secretReference } from '../../../core/contract/index.js';
 import { isIssuerUrl } from '../loopback.js';
 
 const MAX_SCOPES = 64;

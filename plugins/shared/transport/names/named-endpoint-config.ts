@@ -1,5 +1,5 @@
 import { define, enums, object } from 'superstruct';
-import { described, named, optionally } from '../../../../core/contract/described.js';
+import { described, named, optionally } from '../../../../core/contract/index.js';
 import { integerBetween } from '../../integer-between.js';
 import type { EndpointEntries } from '../endpoint-entries.js';
 

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { array, boolean, define, object, size } from 'superstruct';
-import { described, optionally } from '../../../../core/contract/described.js';
+import { described, optionally } from '../../../../core/contract/index.js';
 import { integerBetween } from '../../integer-between.js';
 import type { ResolverConfig } from '../transport-config.js';
 
