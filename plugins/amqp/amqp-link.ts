@@ -7,6 +7,7 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import { createAbortFailure, Gate, waitForRetry } from '../shared/transport.js';
+import { Alarm } from './alarm.js';
 import { BrokerConnection, type BrokerLogin, type Confirm } from './broker-connection.js';
 import { BrokerError, escapeReason, parseReason, toBrokerError } from './broker-error.js';
 import type { BrokerAddress, BrokerAddresses } from './brokers.js';
@@ -66,7 +67,7 @@ export class AmqpLink {
   #connection: BrokerConnection | null = null;
   #session: Session | null = null;
   #watch: TargetWatch | null = null;
-  #blocked: string | null = null;
+  readonly #alarm: Alarm;
   /** Why there is no session. */
   #error = NOT_CONNECTED;
   /** The reason that was logged last. */
@@ -81,6 +82,7 @@ export class AmqpLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#alarm = new Alarm(options.log);
     this.#closed = new Promise((_resolve, reject) => {
       this.#closing.signal.addEventListener('abort', () => reject(CLOSED));
     });
@@ -106,8 +108,8 @@ export class AmqpLink {
     if (this.#session === null) {
       return [{ name, value: this.#error.description, problem: this.#error !== NOT_CONNECTED }];
     }
-    if (this.#blocked !== null) {
-      return [{ name, value: `does not accept messages: ${this.#blocked}`, problem: true }];
+    if (this.#alarm.reason !== null) {
+      return [{ name, value: `does not accept messages: ${this.#alarm.reason}`, problem: true }];
     }
     const broker = { name, value: `connected to ${this.#broker}` };
     if (this.#watch?.hasNoConsumer !== true) return [broker];
@@ -125,8 +127,8 @@ export class AmqpLink {
   #getSession(signal: Cancellation): Session {
     if (signal.aborted) throw createAbortFailure(signal.reason, 0, 'connecting');
     if (this.#session === null) throw this.#error.toFailure('connecting');
-    if (this.#blocked !== null) {
-      throw createUnavailable(`the broker does not accept messages: ${this.#blocked}`);
+    if (this.#alarm.reason !== null) {
+      throw createUnavailable(`the broker does not accept messages: ${this.#alarm.reason}`);
     }
     return this.#session;
   }
@@ -225,10 +227,10 @@ export class AmqpLink {
     const connection = new BrokerConnection(address, this.#options.login, {
       confirmed: (confirm) => this.#confirm(confirm),
       wantsBody: (bytes) => bytes <= SMALL_BODY_BYTES || this.#isAwaited(bytes),
-      blocked: (reason) => this.#block(reason),
+      blocked: (reason) => this.#alarm.change(reason, this.#broker),
     });
     this.#connection = connection;
-    this.#blocked = null;
+    this.#alarm.reason = null;
     return connection;
   }
 
@@ -263,13 +265,6 @@ export class AmqpLink {
       await waitForRetry(closes - 1, this.#closing.signal, CHANNEL_BACKOFF);
       if (connection.closed) throw new BrokerError('the connection was lost');
     }
-  }
-
-  #block(reason: string | null): void {
-    this.#blocked = reason === null ? null : escapeReason(reason);
-    const fields = { broker: this.#broker, reason: this.#blocked };
-    if (reason === null) this.#options.log.info(fields, 'RabbitMQ accepts messages again');
-    else this.#options.log.warn(fields, 'RabbitMQ does not accept messages');
   }
 
   /** Reports why there is no connection. Calls wait for a connection that was just lost. */

@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { AMQPBaseClient } from '@cloudamqp/amqp-client';
 import { Gate } from '../shared/transport.js';
 import type { BrokerAddress } from './brokers.js';
+import { LARGEST_MESSAGE_BYTES } from './config.js';
 import {
   type Envelope,
   FRAME,
@@ -243,6 +244,8 @@ export class BrokerConnection extends AMQPBaseClient {
   #limit(frame: Buffer, channel: number): Buffer {
     const length = Number(frame.readBigUInt64BE(11));
     if (length === 0 || this.#events.wantsBody(length)) return frame;
+    // Nothing else could come through the channel for a long time.
+    if (length > LARGEST_MESSAGE_BYTES) throw new Error('the broker announced an endless message');
     this.#skip(channel, length);
     if (this.#deliveryTag !== 0) this.#skippedLengths.set(this.#deliveryTag, length);
     // Each is taken as soon as its message is whole, unless that is for no consumer.

@@ -6,7 +6,7 @@ import { defineTransport, integerBetween } from '../shared/transport.js';
 export const DEFAULT_MAX_MESSAGE_BYTES = 16_777_216;
 
 /** The largest message that RabbitMQ can be configured to accept. Bytes. */
-const LARGEST_MESSAGE_BYTES = 536_870_912;
+export const LARGEST_MESSAGE_BYTES = 536_870_912;
 
 /** Larger clusters use DNS. */
 const MAX_URLS = 16;

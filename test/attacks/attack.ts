@@ -32,6 +32,7 @@ export const ATTACK_CLASSES = {
   console: 'sessions of the console',
   mcp: 'calls of agents, and approvals of them',
   tools: 'MCP servers that change, flood or lie, and messages in arguments',
+  broker: 'AMQP brokers and providers that spoof, flood or lie',
   symlinks: 'plugins with code outside their folder',
   'cross-module': 'grants of one module used on another',
   neighbors: 'callers who affect other callers',

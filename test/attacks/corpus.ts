@@ -6,6 +6,7 @@ import { AGENT_CASES } from './cases/agents.js';
 import { BODY_CASES } from './cases/body.js';
 import { BOUNDS_CASES } from './cases/bounds.js';
 import { BRIDGE_CASES } from './cases/bridge.js';
+import { BROKER_CASES } from './cases/broker.js';
 import { CACHE_CASES } from './cases/cache.js';
 import { CANDIDATE_CASES } from './cases/candidate.js';
 import { CONSOLE_CASES } from './cases/console.js';
@@ -66,6 +67,7 @@ export const OWN_ATTACKS: readonly Attack[] = [
   ...WEB_CASES,
   ...AGENT_CASES,
   ...TOOL_CASES,
+  ...BROKER_CASES,
   ...SLOW_CASES,
 ];
 

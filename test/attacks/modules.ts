@@ -1,3 +1,4 @@
+import { createBrokerModule } from './cases/broker.js';
 import { CACHE_MODULES } from './cases/cache.js';
 import { createCopiedModules } from './cases/candidate.js';
 import { createExchangingModules } from './cases/exchange.js';
@@ -92,13 +93,15 @@ interface Servers {
   readonly tokenEndpoints: readonly [string, string];
   /** An MCP server. */
   readonly toolServer: string;
+  /** The port of an AMQP broker. */
+  readonly broker: number;
   /** `127.0.0.1:5353` */
   readonly dns: string;
 }
 
 /** The modules by name. */
 export function createModules(servers: Servers): OwnModules {
-  const { provider, sockets, candidate, tls, tokenEndpoints, dns, toolServer } = servers;
+  const { provider, sockets, candidate, tls, tokenEndpoints, dns, toolServer, broker } = servers;
   return {
     shop: { config: CREDENTIAL },
     desk: {
@@ -123,6 +126,7 @@ export function createModules(servers: Servers): OwnModules {
       ...{ provider_errors: 'passthrough', records: { capture_bytes: 4096 } },
     },
     toolbox: createToolModule(toolServer),
+    queue: createBrokerModule(broker),
     ...MOUNT_MODULES,
     ...CACHE_MODULES,
     ...STREAM_MODULES,

@@ -16,6 +16,7 @@ import { STREAM_SCRIPTS } from './cases/streams.js';
 import { createModules, describeManifest, describeModule } from './modules.js';
 import { WEB_SETTINGS, writePlugins } from './plugins.js';
 import { ACTORS, CREDENTIAL_VARIABLE, type OwnToken, type Scene } from './scene.js';
+import { startHostileBroker } from './servers/hostile-broker.js';
 import { createResponseScripts } from './servers/response-scripts.js';
 import { respond, startServer } from './servers/scripted-server.js';
 import { createTokenIssuer, describeIssuers, ROLES_FILE } from './servers/signed-tokens.js';
@@ -80,9 +81,11 @@ export async function startOwnHost(): Promise<OwnHost> {
     const tokenEndpoints = [exchange.tokenUrl, `${provider.url}/redirect`] as const;
     const toolServer = await startToolServer();
     started.push(() => toolServer.stop());
+    const broker = await startHostileBroker();
+    started.push(() => broker.stop());
     const modules = createModules({
       ...{ provider: provider.url, sockets: sockets.url, candidate: candidate.url },
-      ...{ tls, tokenEndpoints, dns: dns.address, toolServer: toolServer.url },
+      ...{ tls, tokenEndpoints, dns: dns.address, toolServer: toolServer.url, broker: broker.port },
     });
     writePlugins(directory, bystander.url);
     write('jwks.json', issuer.jwks);

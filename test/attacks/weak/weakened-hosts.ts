@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { WEAKENED_BROKERS } from './brokers.js';
 import {
   WEAKENED_AGENTS,
   WEAKENED_BODIES,
@@ -39,6 +40,7 @@ export const WEAKENED_HOSTS: WeakenedHosts = {
   ...WEAKENED_SERVICES,
   ...WEAKENED_AGENTS,
   ...WEAKENED_TOOLS,
+  ...WEAKENED_BROKERS,
   'reads without a bound': weak('neighbors-flood neighbors-unread websocket-unread-provider', {
     isGreedy: true,
   }),

@@ -2,62 +2,33 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
+import {
+  ack,
+  BODY,
+  blocked,
+  cancel,
+  deliver,
+  frame,
+  GREETING,
+  HEARTBEAT,
+  header,
+  ids,
+  METHOD,
+  message,
+  nack,
+  nestedField,
+  OPEN_OK,
+  RETURN,
+  START,
+  short,
+  tune,
+  UNBLOCKED,
+} from '../../support/amqp/broker-frames.js';
 import { failureOf } from '../../support/failure-of.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const PATIENCE_MS = 15_000;
 const MIB = 1_048_576;
-
-const METHOD = 1;
-const HEADER = 2;
-const BODY = 3;
-
-const frame = (type: number, channel: number, ...parts: readonly Buffer[]) => {
-  const payload = Buffer.concat(parts);
-  const head = Buffer.alloc(7);
-  head.writeUInt8(type);
-  head.writeUInt16BE(channel, 1);
-  head.writeUInt32BE(payload.length, 3);
-  return Buffer.concat([head, payload, Buffer.of(0xce)]);
-};
-const ids = (classId: number, methodId: number) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt16BE(classId);
-  bytes.writeUInt16BE(methodId, 2);
-  return bytes;
-};
-const short = (text: string) => Buffer.from([Buffer.byteLength(text), ...Buffer.from(text)]);
-const long = (value: number) => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(value));
-  return bytes;
-};
-
-const START = frame(METHOD, 0, ids(10, 10), Buffer.from([0, 9, 0, 0, 0, 0]), Buffer.alloc(8));
-const tune = (frameMax: number, heartbeat = 0) => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeUInt32BE(frameMax, 2);
-  bytes.writeUInt16BE(heartbeat, 6);
-  return frame(METHOD, 0, ids(10, 30), bytes);
-};
-const OPEN_OK = frame(METHOD, 0, ids(10, 41), Buffer.of(0));
-const CHANNEL_OK = frame(METHOD, 1, ids(20, 11), Buffer.alloc(4));
-const CONFIRM_OK = frame(METHOD, 1, ids(85, 11));
-const CONSUME_OK = frame(METHOD, 1, ids(60, 21), short('tag'));
-const deliver = (tag: number) =>
-  frame(METHOD, 1, ids(60, 60), short('tag'), long(tag), Buffer.of(0), short(''), short('key'));
-const header = (size: number) =>
-  frame(HEADER, 1, Buffer.from([0, 60, 0, 0]), long(size), Buffer.of(0, 0));
-
-/** What a broker that does nothing wrong answers to each request of the adapter before the first call. */
-const GREETING: readonly Buffer[] = [
-  START,
-  tune(131_072),
-  OPEN_OK,
-  CHANNEL_OK,
-  CONFIRM_OK,
-  CONSUME_OK,
-];
 
 describe('amqp adapter with a hostile broker', () => {
   const sockets = new Set<Socket>();
@@ -149,7 +120,11 @@ describe('amqp adapter with a hostile broker', () => {
         ...Array.from({ length: 10 }, () => frame(BODY, 1, Buffer.alloc(100_000))),
       ]),
     ],
-    ['tables in tables', Buffer.concat([deliver(1), nestedHeaders(10_000)])],
+    ['a body that is longer than any message', Buffer.concat([deliver(1), header(10 ** 12)])],
+    [
+      'tables in tables',
+      Buffer.concat([deliver(1), message({ headers: [nestedField(10_000)] }, Buffer.alloc(0))]),
+    ],
   ];
   for (const [title, bytes] of ATTACKS) {
     it(`ends the connection at ${title}`, async () => {
@@ -166,7 +141,7 @@ describe('amqp adapter with a hostile broker', () => {
   it('does not hold a message that no call may have', async () => {
     let sent = 0;
     const running = await open(GREETING, (socket) => {
-      socket.write(Buffer.concat([deliver(1), header(10 ** 12)]));
+      socket.write(Buffer.concat([deliver(1), header(500 * MIB)]));
       const body = frame(BODY, 1, Buffer.alloc(131_000));
       const more = () => {
         while (sent < 200 * MIB) {
@@ -216,17 +191,9 @@ describe('amqp adapter with a hostile broker', () => {
 
   it('ends the connection at many long deliveries for no consumer', async () => {
     const body = Buffer.alloc(100_000);
-    const message = (tag: number) =>
-      Buffer.concat([
-        frame(
-          ...([METHOD, 1, ids(60, 60), short('other'), long(tag)] as const),
-          ...[Buffer.of(0), short(''), short('key')],
-        ),
-        header(body.length),
-        frame(BODY, 1, body),
-      ]);
+    const answer = (tag: number) => Buffer.concat([deliver(tag, 'other'), message({}, body)]);
     const running = await open(GREETING, (socket) => {
-      for (let tag = 1; tag <= 1_001; tag += 1) socket.write(message(tag));
+      for (let tag = 1; tag <= 1_001; tag += 1) socket.write(answer(tag));
     });
     await eventually(() => running.log.some(({ level }) => level === 'warn'), PATIENCE_MS);
     const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
@@ -234,13 +201,9 @@ describe('amqp adapter with a hostile broker', () => {
   });
 
   it('ignores confirmations and returns of messages that it has not sent', async () => {
-    const ack = frame(METHOD, 1, ids(60, 80), long(2 ** 52), Buffer.of(1));
-    const nack = frame(METHOD, 1, ids(60, 120), long(7), Buffer.of(0));
-    const returned = Buffer.concat([
-      frame(METHOD, 1, ids(60, 50), Buffer.from([1, 56]), short('NO_ROUTE'), short(''), short('q')),
-      header(0),
-    ]);
-    const bytes = Buffer.concat([ack, nack, returned, deliver(1), header(0)]);
+    const returned = Buffer.concat([RETURN, header(0)]);
+    const confirms = [ack(2 ** 52), nack(7)];
+    const bytes = Buffer.concat([...confirms, returned, deliver(1), header(0)]);
     const running = await open(GREETING, (socket) => socket.write(bytes));
     await eventually(() => running.counted('late_answers_total') === 1, PATIENCE_MS);
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
@@ -248,7 +211,6 @@ describe('amqp adapter with a hostile broker', () => {
 
   describe('that agrees on heartbeats of 1 s', () => {
     const AGREED = GREETING.with(1, tune(131_072, 1));
-    const HEARTBEAT = frame(8, 0);
 
     const isLost = (running: OpenedProvider) =>
       running.entries.some(({ fields }) => fields['reason'] === 'no heartbeat of the broker');
@@ -295,8 +257,28 @@ describe('amqp adapter with a hostile broker', () => {
     });
   });
 
+  it('logs at most 20 lines about an alarm that comes and goes', async () => {
+    const pair = Buffer.concat([blocked('\u001b[31mdisk\n'), UNBLOCKED]);
+    const running = await open(GREETING, (socket) =>
+      socket.end(Buffer.concat(Array<Buffer>(10_000).fill(pair))),
+    );
+    const isLost = () =>
+      running.log.some(({ message: text }) => text === 'no connection to RabbitMQ');
+    await eventually(isLost, PATIENCE_MS);
+    const alarms = running.entries.filter(({ message: text }) => /accepts? messages/.test(text));
+    expect(alarms).to.have.length(20);
+    expect(alarms[0]?.fields['reason']).to.equal('\\u001b[31mdisk\\u000a');
+  });
+
+  it('survives an answer before its consumer is there', async () => {
+    const early = Buffer.concat([deliver(1), message({ correlationId: 'a' }, Buffer.from('1'))]);
+    const greeting = GREETING.with(-1, Buffer.concat([early, GREETING.at(-1) as Buffer]));
+    const running = await open(greeting);
+    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    expect(running.log[0]?.message).to.equal('connected to RabbitMQ');
+  });
+
   it('opens the channel again when the consumer of answers is cancelled', async () => {
-    const cancel = frame(METHOD, 1, ids(60, 30), short('tag'), Buffer.of(1));
     const running = await open(GREETING, (socket) => socket.write(cancel));
     await eventually(
       () => running.log.some(({ message }) => message === 'AMQP channel lost'),
@@ -323,15 +305,4 @@ function countHeartbeats(bytes: Buffer): number {
     if (bytes[at] === 8) count += 1;
   }
   return count;
-}
-
-/** A header of a message whose headers are tables in tables. */
-function nestedHeaders(depth: number): Buffer {
-  let table = Buffer.alloc(4);
-  for (let count = 0; count < depth; count += 1) {
-    const size = Buffer.alloc(4);
-    size.writeUInt32BE(table.length + 3);
-    table = Buffer.concat([size, short('a'), Buffer.from('F'), table]);
-  }
-  return frame(HEADER, 1, Buffer.from([0, 60, 0, 0]), long(0), Buffer.from([0x20, 0]), table);
 }
