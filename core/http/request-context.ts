@@ -168,11 +168,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.held.identifyAnonymous(nameNetwork(this.client?.address ?? ''));
   }
 
-  mask(text: string): string {
+  mask(text: string, mayBeCut = false): string {
     const { credentialHeaders } = this.#options.authentication;
     this.#mask ??= createCredentialMask(this.req.rawHeaders, credentialHeaders, this.#secrets);
-    const masked = this.#mask(text);
-    return this.inProcess === null ? masked : this.inProcess.mask(masked);
+    const masked = this.#mask(text, mayBeCut);
+    return this.inProcess === null ? masked : this.inProcess.mask(masked, mayBeCut);
   }
 
   addSecrets(secrets: readonly Secret[]): void {

@@ -185,7 +185,9 @@ export function withFields(log: Log, added: Readonly<Record<string, unknown>>): 
   };
 }
 
-/** Removes secrets from all texts of a line, such as those that a process prints, and of its errors. */
+/**
+ * Removes secrets from all texts of a line, such as those that a process prints, which may be cut, and of its errors.
+ */
 export function withMask(log: Log, mask: Mask): Log {
   const writeAt =
     (level: keyof Log): LogWrite =>
@@ -208,7 +210,7 @@ export function withMask(log: Log, mask: Mask): Log {
 
 /** @param value as `redactFields` leaves it, which limits its depth */
 function maskTexts(value: unknown, mask: Mask): unknown {
-  if (typeof value === 'string') return mask(value);
+  if (typeof value === 'string') return mask(value, true);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask));
   if (typeof Reflect.get(value, 'toJSON') === 'function') return value;

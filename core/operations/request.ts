@@ -164,7 +164,7 @@ export interface CallerRequest {
    */
   readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
   /** Removes the credentials of the caller from a text that quotes a provider. */
-  mask(text: string): string;
+  readonly mask: Mask;
   /** Adds credentials that the host has obtained for the caller. */
   addSecrets(secrets: readonly Secret[]): void;
   /** The offers of a client that opens a WebSocket; `null` for any other request. */

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
-import { array, type Infer, integer, object, optional, refine, size } from 'superstruct';
+import { array, boolean, type Infer, integer, object, optional, refine, size } from 'superstruct';
 import { CONTRACT_VERSION } from '../contract/index.js';
 import {
   InvalidText,
@@ -44,6 +44,8 @@ const importerOption = object({
   value: optional(line),
   /** The only values. */
   choices: optional(size(array(matching('a word of a-z, 0-9 and -', NAME)), 1, MAX_OPTIONS)),
+  /** Whether it may be given several times; its value is then the list of them. Default false. */
+  repeats: optional(boolean()),
   help: line,
 });
 

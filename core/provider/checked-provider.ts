@@ -25,8 +25,6 @@ import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';
 import { isBaseUrl } from './endpoint-base.js';
 
-const MAX_PROBLEM_LENGTH = 200;
-
 const METHODS = ['manifest', 'check', 'invoke'] as const;
 const OPTIONAL_METHODS = [
   'endpoints',
@@ -119,7 +117,7 @@ function checkFollowing(
 
 /** Validates the value, because an adapter may return anything. */
 function readProblem(problem: unknown): string | null {
-  return typeof problem === 'string' ? problem.slice(0, MAX_PROBLEM_LENGTH) : null;
+  return typeof problem === 'string' ? problem : null;
 }
 
 /** Reads the members once, because breakers identify endpoints by these names. */

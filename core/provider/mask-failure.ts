@@ -6,7 +6,13 @@ import {
   type Secret,
 } from '../contract/index.js';
 import { isMapping } from '../lib/read-member.js';
-import { createSecretMask, joinMasks, type Mask, UNCHANGED } from '../lib/secrets/mask-secrets.js';
+import {
+  createSecretMask,
+  joinMasks,
+  type Mask,
+  shortenMasked,
+  UNCHANGED,
+} from '../lib/secrets/mask-secrets.js';
 
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
@@ -18,7 +24,7 @@ export function createMask(
   call: { readonly mask?: Mask } | null = null,
 ): Mask {
   const mask = createSecretMask(secrets.map((secret) => secret.reveal()));
-  return joinMasks(mask, (text) => call?.mask?.(text) ?? text);
+  return joinMasks(mask, (text, mayBeCut) => call?.mask?.(text, mayBeCut) ?? text);
 }
 
 /** The shortest line of a secret by which it is found. Characters. */
@@ -46,7 +52,8 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
   if (!isProviderFailure(error)) return error;
   const { failure, status, phase, message, detail } = error;
   const retryAfterMs = readRetryAfterMs(error);
-  const maskText = (text: unknown) => (typeof text === 'string' ? mask(text) : '');
+  // An adapter may have cut what it quotes.
+  const maskText = (text: unknown) => (typeof text === 'string' ? mask(text, true) : '');
   const masked = { message: maskText(message), detail: maskText(detail) };
   const invalid = listInvalidParts(error, mask);
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
@@ -63,8 +70,6 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
 
 const MAX_PARTS = 20;
 const MAX_LENGTH = 200;
-/** The length to which a text is cut before it is masked. Characters. */
-const MAX_MASKED_LENGTH = 4096;
 
 /**
  * The parts of the caller's request that an adapter, which is third-party code, cannot send; empty for a call that
@@ -78,7 +83,7 @@ export function listInvalidParts(
   if (failure !== 'refused' || phase !== 'preparing') return [];
   // A plugin may have an older copy of the contract, without `invalid`.
   const parts: unknown = invalid;
-  const shorten = (text: string) => mask(text.slice(0, MAX_MASKED_LENGTH)).slice(0, MAX_LENGTH);
+  const shorten = (text: string) => shortenMasked(text, MAX_LENGTH, mask);
   return (Array.isArray(parts) ? parts.slice(0, MAX_PARTS) : []).flatMap((part: unknown) => {
     if (!isMapping(part)) return [];
     const { field, reason } = part;

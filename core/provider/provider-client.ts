@@ -15,6 +15,7 @@ import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
+import { shortenMasked } from '../lib/secrets/mask-secrets.js';
 import type { AdapterCounters } from './adapter-counters.js';
 import { beginUpload } from './begin-upload.js';
 import { Bulkhead } from './bulkhead.js';
@@ -65,6 +66,7 @@ interface ProviderClientOptions {
   readonly connection?: string;
 }
 
+const MAX_PROBLEM_LENGTH = 200;
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };
 
 /**
@@ -210,7 +212,7 @@ export class ProviderClient {
   /** The error of the last request for credentials; `null` after a success. */
   credentialProblem(): string | null {
     const problem = this.#provider.credentialProblem?.() ?? null;
-    return problem && createMask(this.#secrets)(problem);
+    return problem && shortenMasked(problem, MAX_PROBLEM_LENGTH, createMask(this.#secrets));
   }
 
   /** What the provider says about itself. */

@@ -1,7 +1,7 @@
 import { escapeLine, type Provider, type ProviderFact } from '../contract/index.js';
 import { nameError } from '../lib/name-error.js';
 import { readMember } from '../lib/read-member.js';
-import type { Mask } from '../lib/secrets/mask-secrets.js';
+import { type Mask, shortenMasked } from '../lib/secrets/mask-secrets.js';
 
 const MAX_FACTS = 100;
 const MAX_NAME_LENGTH = 100;
@@ -29,10 +29,8 @@ export function readFacts(provider: Pick<Provider, 'facts'>, mask: Mask): readon
   });
 }
 
-/** Masked before it is cut, so that no part of a secret remains. */
 function show(text: string, maxLength: number, mask: Mask): string {
-  // The cost of the rest depends on the length; what is cut here is never shown.
-  return escapeLine(mask(text.slice(0, 10 * maxLength))).slice(0, maxLength);
+  return escapeLine(shortenMasked(text, maxLength, mask)).slice(0, maxLength);
 }
 
 /** Merges the facts of several workers; of facts with one name, one with a problem is kept. */

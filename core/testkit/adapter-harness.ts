@@ -146,6 +146,12 @@ export class AdapterHarness {
     return error;
   }
 
+  /** The length of the response to a `GET`, which is longer than a body that it carries. */
+  async lengthOf(opened: OpenedProvider, target: string): Promise<number> {
+    const work = opened.send({ target });
+    return joinBody((await this.wait.settles(`GET ${target}`, work)).body).length;
+  }
+
   /** Closes all resources that the clause has left open. */
   async close(): Promise<void> {
     for (const opened of this.#opened) {

@@ -18,6 +18,9 @@ import { type GrpcCall, startCall } from './grpc-call.js';
 /** The status for credentials that the server rejects. */
 const UNAUTHENTICATED = 16;
 
+/** How long a stream may go on after the response. */
+const END_GRACE_MS = 250;
+
 interface CallOptions {
   /** `/package.Service/Method`. */
   readonly path: string;
@@ -100,8 +103,7 @@ export class EndpointClient implements TransportClient {
     let rejected: ProviderFailure | null = null;
     await this.call(options, async (call) => {
       response = await call.next();
-      // Servers end the stream with the request. Resets would count against those that allow few.
-      if (response !== null && (await call.next()) !== null) call.cancel();
+      if (response !== null) await awaitEnd(call, signal);
       const { status } = call.end ?? {};
       rejected = status === undefined || status.code === 0 ? null : toFailure(status);
       const isRejected = status?.code === UNAUTHENTICATED;
@@ -109,6 +111,25 @@ export class EndpointClient implements TransportClient {
     });
     if (isProviderFailure(rejected)) throw rejected;
     return response;
+  }
+}
+
+/**
+ * Ends a call whose response has arrived. Servers end the stream with the request: resets would count against those that
+ * allow few. One that does not end it has answered nevertheless.
+ */
+async function awaitEnd(call: GrpcCall, signal: Cancellation): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), END_GRACE_MS);
+  });
+  try {
+    const next = await Promise.race([call.next(), isLate]);
+    if (next !== null) call.cancel();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -39,7 +39,7 @@ interface CallEnd {
 }
 
 /** The largest texts of a status. */
-const MAX_MESSAGE_CHARACTERS = 1_000;
+const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Messages that wait for their reader before the stream is paused. */
 const MAX_AHEAD = 16;
 /** HTTP statuses of proxies that have no server. */

@@ -18,8 +18,8 @@ const BURST_BYTES = 1_048_576;
 const BYTES_PER_SECOND = 65_536;
 const BURST_MESSAGES = 1_000;
 const MESSAGES_PER_SECOND = 200;
-/** Of the message of an error, in UTF-16 units. */
-const MAX_ERROR_LENGTH = 1_000;
+/** Of the message of an error, in UTF-16 units: more than the host shows, which masks it before it cuts it. */
+const MAX_ERROR_LENGTH = 4_000;
 
 /** The members of a response around its result. */
 export const ENVELOPE_BYTES = 1_024;

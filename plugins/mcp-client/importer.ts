@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { enums, object, optional, string } from 'superstruct';
+import { array, enums, object, optional, string } from 'superstruct';
 import {
   defineImporter,
   type ImportContext,
@@ -14,6 +14,7 @@ import {
 import type { McpConfig } from './config.js';
 import { readMember } from './exchange.js';
 import { findToolProblem } from './header-parameters.js';
+import { readVariables } from './import-variables.js';
 import { type ListMethod, listPages } from './list-pages.js';
 import { createOpener } from './open-server.js';
 import type { OpenSession } from './session-slot.js';
@@ -30,6 +31,8 @@ const importOptions = object({
   auth: optional(string()),
   ca: optional(string()),
   capabilities: optional(enums(['each', 'readwrite'])),
+  cwd: optional(string()),
+  env: optional(array(string())),
 });
 
 type ImportOptions = typeof importOptions.TYPE;
@@ -58,7 +61,7 @@ export const mcpImporter = defineImporter({
 /** A URL, or the words of a command. */
 function createConfig(
   source: readonly string[],
-  { auth, ca }: ImportOptions,
+  { auth, ca, cwd, env }: ImportOptions,
   context: ImportContext,
 ): McpConfig {
   const [first = ''] = source;
@@ -66,7 +69,14 @@ function createConfig(
     if (auth !== undefined || ca !== undefined) {
       context.reject('--auth and --ca belong to a URL, not to a command');
     }
-    return { command: [...source], cwd: context.pathInDescriptor('.') };
+    return {
+      command: [...source],
+      cwd: context.pathInDescriptor(cwd ?? '.'),
+      ...(env !== undefined && { env: readVariables(env, context) }),
+    };
+  }
+  if (cwd !== undefined || env !== undefined) {
+    context.reject('--cwd and --env belong to a command, not to a URL');
   }
   if (source.length > 1) context.reject('a URL must be the only word of the source');
   if (auth !== undefined && !auth.startsWith(BEARER)) {
@@ -121,7 +131,7 @@ async function readServer(
     routes,
     schemas: converter.schemas,
     provider: { kind: 'mcp', config },
-    replaces: config.url === undefined ? ['command', 'cwd'] : ['url'],
+    replaces: listReplaced(config),
     leftOut: [
       ...[...problems].flatMap(([{ name: place }, reason]) =>
         reason === null ? [] : [{ place, reason }],
@@ -133,6 +143,12 @@ async function readServer(
       'callers share a session: what one leaves at the server, others can see (sessions: actor)',
     ],
   };
+}
+
+/** Variables that operators have added stay, unless an import names its own. */
+function listReplaced({ url, env }: McpConfig): readonly string[] {
+  if (url !== undefined) return ['url'];
+  return ['command', 'cwd', ...(env === undefined ? [] : ['env'])];
 }
 
 function leaveOut(place: string, part: string): LeftOut {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
@@ -73,11 +73,25 @@ describe(PAGES.join(', '), function () {
     }
   });
 
+  it('shows further members that an adapter may have', async () => {
+    const members = blocks.filter(({ kind }) => kind === 'typescript').map(({ body }) => body);
+    expect(members).to.have.lengthOf(2);
+    const file = `import { defineAdapter } from 'modgate/contract';
+      import { nonempty, object, string } from 'superstruct';
+      import { adapter } from './adapter.js';
+      export const further = defineAdapter({ ...adapter, ${members.join('')} });`;
+    writeFileSync(join(plugin, 'src/further.ts'), file);
+    const { code, stdout, stderr } = await author.run('npx tsc --noEmit');
+    rmSync(join(plugin, 'src/further.ts'));
+    expect(code, stdout + stderr).to.equal(0);
+  });
+
   it('shows commands that run, in their order, with the output that they have', async () => {
     let compared = 0;
     for (const [index, block] of blocks.entries()) {
       if (index === 0) continue;
-      if (block.kind === 'yaml') await author.run(writeFile(block));
+      const path = readPath(block);
+      if (block.kind === 'yaml' && path !== null) await author.run(writeFile(block, path));
       if (block.kind !== 'sh') continue;
       const { code, stdout, stderr } = await author.run(block.body);
       expect(code, `${block.body}${stdout}${stderr}`).to.equal(0);
@@ -91,7 +105,7 @@ describe(PAGES.join(', '), function () {
 
   it('has no block of another kind', () => {
     const kinds = new Set(blocks.map(({ kind }) => kind));
-    expect([...kinds].sort()).to.deep.equal(['json', 'sh', 'text', 'ts', 'yaml']);
+    expect([...kinds].sort()).to.deep.equal(['json', 'sh', 'text', 'ts', 'typescript', 'yaml']);
   });
 
   it('makes a package without tests and sources in it', async () => {
@@ -133,9 +147,12 @@ describe(PAGES.join(', '), function () {
   });
 });
 
-/** A block that begins with `# PATH` is that file. */
-function writeFile({ body }: DocumentedBlock): string {
-  const path = /^# (\S+)\n/.exec(body)?.[1] ?? expect.fail('a yaml block begins with its path');
+/** A block that begins with `# PATH` is that file, any other a part of one. */
+function readPath({ body }: DocumentedBlock): string | null {
+  return /^# (\S+)\n/.exec(body)?.[1] ?? null;
+}
+
+function writeFile({ body }: DocumentedBlock, path: string): string {
   return `mkdir -p "$(dirname ${path})"; cat > ${path} <<'END'\n${body}END`;
 }
 

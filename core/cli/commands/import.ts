@@ -111,7 +111,7 @@ function findName({ options }: Command, args: readonly string[]): string | undef
 function addImporterOption(
   command: Command,
   importer: DeclaredImporter,
-  { name, value, choices, help }: DeclaredOption,
+  { name, value, choices, repeats = false, help }: DeclaredOption,
 ): void {
   const flags = `--${name}${value === undefined && choices === undefined ? '' : ` <${value ?? 'word'}>`}`;
   if (command.options.some(({ long }) => long === `--${name}`)) {
@@ -119,7 +119,9 @@ function addImporterOption(
     throw new PluginError(importer.name, 'manifest', problem, 'choose another name');
   }
   const option = new Option(flags, help);
-  command.addOption(choices === undefined ? option : option.choices(choices));
+  if (choices !== undefined) option.choices(choices);
+  if (repeats) option.argParser((word, list: readonly string[] = []) => [...list, word]);
+  command.addOption(option);
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {

@@ -61,7 +61,7 @@ export async function importWithPlugin(
   if (violation !== undefined) throw new ConfigError(describeOption(violation));
   // A source may repeat the credentials with which it was read.
   const secrets: Secret[] = [];
-  const mask: Mask = (text) => createMask(secrets)(text);
+  const mask: Mask = (text, mayBeCut) => createMask(secrets)(text, mayBeCut);
   const log = maskLog(environment.log, mask);
   const scope = new ModuleScope(log);
   try {
@@ -71,7 +71,7 @@ export async function importWithPlugin(
     const { notes, unmapped, ...conversion } = await convert(module, request, environment);
     return {
       ...conversion,
-      notes: notes.map(mask),
+      notes: notes.map((note) => mask(note)),
       unmapped: unmapped.map(({ place, part, reason }) => {
         return { place: mask(place), part: mask(part), reason: mask(reason) };
       }),
@@ -106,7 +106,7 @@ function maskLog({ debug, info, warn, error }: Log, mask: Mask): Log {
   const masked =
     (write: LogWrite): LogWrite =>
     (fields, message) =>
-      write(fields, mask(message));
+      write(fields, mask(message, true));
   return { debug: masked(debug), info: masked(info), warn: masked(warn), error: masked(error) };
 }
 

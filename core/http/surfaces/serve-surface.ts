@@ -4,6 +4,7 @@ import { HostError, PROBLEM_CODES, PROBLEMS } from '../../errors.js';
 import { nameActor } from '../../lib/actor-name.js';
 import { nameNetwork } from '../../lib/client-network.js';
 import { readMediaType } from '../../lib/media-type.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import { hasLostScope, isSameActor } from '../../operations/authorization.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import type { CurrentActor } from '../../operations/request.js';
@@ -73,7 +74,7 @@ export async function callSurface(
   const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
   const { signal } = controller;
   request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
-  const mask = (text: string) => request.mask(text);
+  const mask: Mask = (text, mayBeCut) => request.mask(text, mayBeCut);
   const reauthenticate = () => request.reauthenticate();
   const call: SurfaceCall = {
     requestId: request.requestId,

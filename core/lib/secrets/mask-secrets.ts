@@ -1,13 +1,29 @@
 import { type DecodedText, decodePercent, ENCODINGS, locatePercent } from './percent-forms.js';
 
-/** Removes credentials from a text. */
-export type Mask = (text: string) => string;
+/**
+ * Removes credentials from a text.
+ * @param mayBeCut whether something may have cut the text: a start of a secret at its end is then removed too
+ */
+export type Mask = (text: string, mayBeCut?: boolean) => string;
 
 export const MASK = '[redacted]';
 /** The start of a secret that is searched, so that the cost does not depend on its length. */
 const SEARCHED_LENGTH = 64;
+/** A shorter start of a secret, at the end of a text that was cut, reveals nothing. */
+const MIN_CUT_LENGTH = 4;
+/** No text is cut to less; the end of a shorter one is that of its writer. */
+const MIN_CUT_TEXT = 100;
+/** The end of a text that may be the start of an encoded secret. */
+const MAX_CUT_LENGTH = 1_024;
+/** What may be left of a character that is encoded in percent. */
+const CUT_ENDS = [/$/, ...[0, 1, 2, 3].map((bytes) => percentEnd(bytes))];
 /** Text that may be base64, such as that of a Basic credential. */
 const ENCODED = /[A-Za-z0-9+/_-]+={0,2}/g;
+
+function percentEnd(bytes: number): RegExp {
+  return new RegExp(`(?:%[0-9A-Fa-f]{2}){${bytes}}(?:%[0-9A-Fa-f]?)?$`);
+}
+
 /** The mask of no secret. */
 export const UNCHANGED: Mask = (text) => text;
 
@@ -25,8 +41,10 @@ export function createSecretMask(given: readonly string[]): Mask {
   const shortest = Math.min(...secrets.map(({ length }) => Math.min(length, SEARCHED_LENGTH)));
   // Three bytes are four characters of base64.
   const search: Search = { secrets, minEncodedLength: Math.ceil((shortest * 4) / 3) };
-  return (text) => {
+  return (text, mayBeCut = false) => {
+    const isCut = mayBeCut && text.length >= MIN_CUT_TEXT;
     const spans = findSpans(text, search);
+    if (isCut) spans.push(...findCutSecret(text, secrets));
     let form: DecodedText = { text, starts: null };
     for (let encodings = 0; encodings < ENCODINGS; encodings += 1) {
       const decoded = locatePercent(form);
@@ -43,7 +61,16 @@ export function createSecretMask(given: readonly string[]): Mask {
 
 /** One mask after the other. */
 export function joinMasks(first: Mask, second: Mask): Mask {
-  return first === second ? first : (text) => second(first(text));
+  if (first === second) return first;
+  return (text, mayBeCut) => second(first(text, mayBeCut), mayBeCut);
+}
+
+/** The part of a longer text that is masked before it is shortened, since the cost of a mask depends on the length. */
+const MARGIN = 4_096;
+
+/** Shortens a text so that no part of a secret remains at its end: what is masked is cut, not the reverse. */
+export function shortenMasked(text: string, maxLength: number, mask: Mask): string {
+  return mask(text.slice(0, maxLength + MARGIN), true).slice(0, maxLength);
 }
 
 interface Search {
@@ -82,6 +109,51 @@ function findSecret(text: string, secret: string): Span[] {
     from = text.indexOf(start, from + length);
   }
   return spans;
+}
+
+/** Finds the start of a secret at the end of a text, in any form. */
+function findCutSecret(text: string, secrets: readonly string[]): Span[] {
+  const offset = Math.max(0, text.length - MAX_CUT_LENGTH);
+  const spans: Span[] = [];
+  let form: DecodedText = { text: text.slice(offset), starts: null };
+  for (let encodings = 0; encodings <= ENCODINGS; encodings += 1) {
+    const { text: decoded, starts } = form;
+    for (const end of CUT_ENDS) {
+      const start = findCutForm(decoded.replace(end, ''), secrets);
+      if (start !== null) spans.push([offset + (starts?.[start] ?? start), text.length]);
+    }
+    const next = locatePercent(form);
+    if (next === form) break;
+    form = next;
+  }
+  return spans;
+}
+
+/** @returns where the start of a secret begins, as it is or in base64; `null` without one */
+function findCutForm(text: string, secrets: readonly string[]): number | null {
+  const encoded = /[A-Za-z0-9+/_-]+$/.exec(text)?.[0] ?? '';
+  return endsWithEncoded(encoded, secrets)
+    ? text.length - encoded.length
+    : findCutStart(text, secrets);
+}
+
+/** @returns where it begins, at the earliest; `null` for none */
+function findCutStart(text: string, secrets: readonly string[]): number | null {
+  const starts = secrets.flatMap((secret) => {
+    const longest = Math.min(secret.length - 1, SEARCHED_LENGTH, text.length);
+    for (let length = longest; length >= MIN_CUT_LENGTH; length -= 1) {
+      if (text.endsWith(secret.slice(0, length))) return [text.length - length];
+    }
+    return [];
+  });
+  return starts.length === 0 ? null : Math.min(...starts);
+}
+
+function endsWithEncoded(text: string, secrets: readonly string[]): boolean {
+  return [0, 1, 2, 3].some((start) => {
+    const decoded = Buffer.from(text.slice(start), 'base64').toString('latin1');
+    return findCutStart(decoded, secrets) !== null;
+  });
 }
 
 /** Other text before it, such as that of a media type, may be base64 too: each start is tried. */

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../../errors.js';
 import { parseJson } from '../../lib/json/json-bytes.js';
 import { isMapping } from '../../lib/read-member.js';
+import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
 import { isJsonResponse } from './provider-response.js';
 
@@ -38,14 +39,16 @@ const NOTHING: ProviderErrorTexts = { detail: null, errors: [] };
  */
 export function readProviderError(
   { headers, pieces, length }: CheckedOutcome,
-  mask: (text: string) => string,
+  mask: Mask,
 ): ProviderErrorTexts {
   if (!isJsonResponse(headers) || length > MAX_PARSED_BYTES) return NOTHING;
   const { value: problem } = parseJson(Buffer.concat(pieces));
   if (!isMapping(problem)) return NOTHING;
   const clean: CleanText = (value, maxCharacters) => {
     if (typeof value !== 'string') return null;
-    const text = mask(value.replace(CONTROL_CHARACTERS, ' ').trim());
+    // An adapter may have cut a text that is as long as those that are shown.
+    const mayBeCut = value.length >= maxCharacters;
+    const text = mask(value.replace(CONTROL_CHARACTERS, ' ').trim(), mayBeCut);
     return text === '' ? null : truncate(text, maxCharacters);
   };
   return { detail: readDetail(problem, clean), errors: readEntries(problem, clean) };

@@ -30,7 +30,8 @@ export const STREAMS: readonly AdapterClause[] = [
     run: async (harness) => {
       const opened = await harness.open();
       const target = `/bytes/${HOLD_BYTES}`;
-      const work = opened.invoke({ target }, { holdBytes: HOLD_BYTES });
+      const holdBytes = await harness.lengthOf(opened, target);
+      const work = opened.invoke({ target }, { holdBytes });
       const { body } = await harness.wait.settles('a short response', work);
       assert.ok(body !== null && !isBodyStream(body), 'a short body must not be a stream');
     },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createSecretMask, MASK } from '../../../core/lib/secrets/mask-secrets.js';
+import { createSecretMask, MASK, shortenMasked } from '../../../core/lib/secrets/mask-secrets.js';
 
 const SECRETS = [
   'dev-service:a-caller:use',
@@ -101,5 +101,37 @@ describe('the mask of secrets', () => {
       expect(mask(text)).to.equal(text);
     }
     expect(createSecretMask(['', ''])(around('a'))).to.equal(around('a'));
+  });
+});
+
+describe('the mask of a text that may be cut', () => {
+  const mask = createSecretMask(SECRETS);
+  const before = '. '.repeat(100);
+
+  for (const secret of SECRETS) {
+    it(`removes each start of ${JSON.stringify(secret)} at the end, in any form`, () => {
+      const base64 = Buffer.from(secret).toString('base64');
+      for (const form of [secret, encodeURIComponent(secret), base64]) {
+        for (let length = 24; length < form.length; length += 1) {
+          const text = `${before}${form.slice(0, length)}`;
+          const shown = mask(text, true);
+          expect(shown, text).to.equal(`${before}${MASK}`);
+        }
+      }
+      for (let length = 4; length < secret.length; length += 1) {
+        expect(mask(`${before}${secret.slice(0, length)}`, true)).to.equal(`${before}${MASK}`);
+      }
+    });
+
+    it(`shortens a text without a part of ${JSON.stringify(secret)}`, () => {
+      for (let maxLength = 190; maxLength < 230; maxLength += 1) {
+        const shown = shortenMasked(`${before}${secret}, and more`, maxLength, mask);
+        expect(`${before}${MASK}, and more`.startsWith(shown), shown).to.equal(true);
+      }
+    });
+  }
+
+  it('keeps the end of a short text', () => {
+    expect(mask('made by dev-service', true)).to.equal('made by dev-service');
   });
 });

@@ -60,9 +60,13 @@ describe('hostile gRPC servers', () => {
   let openStreams = 0;
   const sessions = new Set<ServerHttp2Session>();
 
-  const open = async (port: number) => {
+  const open = async (port: number, others: object = {}) => {
     const set = readFileSync(LIBRARY_SET);
-    const config = { endpoints: [`grpc://127.0.0.1:${port}`], descriptors: { file: 'set' } };
+    const config = {
+      endpoints: [`grpc://127.0.0.1:${port}`],
+      descriptors: { file: 'set' },
+      ...others,
+    };
     const opened = await openAdapter(grpcAdapter, config, { files: { set } });
     const declared = { method: 'POST', path: '/echo' } as never;
     opened.provider.useRoutes?.([
@@ -308,6 +312,24 @@ describe('hostile gRPC servers', () => {
     await close();
     single.close();
     provider = (await open(1)).provider;
+  });
+
+  it('counts a health check as answered although its stream goes on', async () => {
+    const { port } = server.address() as AddressInfo;
+    const checked = await open(port, { health: { service: '', timeout_ms: 5_000 } });
+    const check = () => checked.provider.check(new AbortController().signal);
+    const send = (status: number) => {
+      behave = (stream) => {
+        stream.respond(HEAD as never);
+        stream.write(frame(Buffer.from([0x08, status])));
+      };
+    };
+    send(1);
+    await check();
+    await eventually(() => openStreams === 0, 5_000);
+    send(2);
+    expect((await failureOf(check())).failure).to.equal('unavailable');
+    await checked.close();
   });
 
   it('does not wait long for a peer that does not speak HTTP/2', async () => {

@@ -10,7 +10,7 @@ const STDIO_SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', 
 const SECRET = 'secret-of-the-tools';
 const OTHER_SECRET = 'secret-of-the-others';
 const PATIENCE_MS = 10_000;
-const TOOLS = ['run', 'quote', 'environment', 'away'];
+const TOOLS = ['run', 'quote', 'long', 'environment', 'away'];
 
 const describeModule = (module: string, config: object) => ({
   apiVersion: 'modgate/v1',
@@ -56,6 +56,10 @@ describe('credentials for an MCP server', () => {
     if (method !== 'tools/call') return reply({ error: { code: -32_601, message: seen } });
     if (params.name === 'away') {
       return new Response(null, { status: 307, headers: { location: started(bystander).url } });
+    }
+    if (params.name === 'long') {
+      const message = `you sent ${'.'.repeat(980)}${SECRET}${'.'.repeat(3_000)}${SECRET}`;
+      return reply({ error: { code: -32_602, message } });
     }
     if (params.name === 'quote') return reply({ error: { code: -32_602, message: seen } });
     return reply({ result: { content: [{ type: 'text', text: 'ok' }] } });
@@ -136,5 +140,12 @@ describe('credentials for an MCP server', () => {
       PATIENCE_MS,
     );
     expect(started(host).output()).to.not.include(OTHER_SECRET);
+    await waitUntil('a long line is logged', () => lines().some(({ cut }) => cut), PATIENCE_MS);
+    expect(started(host).output()).to.include('...[redacted]').and.not.include('.secret-of');
+  });
+
+  it('are masked where an error is cut', async () => {
+    const { text } = await call('tools', 'long');
+    expect(text).to.include('you sent .').and.not.include('.secret-of');
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -179,6 +179,55 @@ describe('modgate import mcp', () => {
     const descriptor = readFileSync(join(place.folder, 'modules.d/notes.yaml'), 'utf8');
     expect(descriptor).to.include('bearer: env:NOTES_TOKEN').and.not.include('secret-of-notes');
     expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer secret-of-notes');
+  });
+
+  it('passes variables to a command, and writes secrets as references alone', async () => {
+    writeFileSync(join(place.folder, 'key'), 'secret-of-a-file');
+    mkdirSync(join(place.folder, 'tools'));
+    const { code, stdout, stderr } = await place.run(
+      [
+        ...['import', 'mcp', '--module', 'notes', '--cwd', 'tools', '--env', 'MODE=a=b'],
+        ...['--env', 'NOTES_TOKEN=env:OUTER', '--env', 'NOTES_KEY=file:key'],
+        ...['--', process.execPath, STDIO_SERVER, 'printing'],
+      ],
+      { OUTER: 'secret-of-the-environment' },
+    );
+    expect(code, stdout + stderr).to.equal(0);
+    const descriptor = readFileSync(join(place.folder, 'modules.d/notes.yaml'), 'utf8');
+    expect(descriptor)
+      .to.match(/^ +cwd: \.\.\/tools$/m)
+      .and.match(/^ +MODE: a=b$/m);
+    expect(descriptor).to.match(/^ +NOTES_TOKEN: env:OUTER$/m);
+    expect(descriptor).to.match(/^ +NOTES_KEY: file:\.\.\/key$/m);
+    // The server prints its environment.
+    expect(stdout + stderr)
+      .to.include('NOTES_TOKEN')
+      .and.not.include('secret-of');
+    expect(descriptor + JSON.stringify(readManifest())).to.not.include('secret-of');
+  });
+
+  it('rejects a secret in the value of a variable, without printing it', async () => {
+    const wrong = [
+      'NOTES_TOKEN=abc-value',
+      'DATABASE=db://a:abc-value@b',
+      'abc-value',
+      '=abc-value',
+    ];
+    for (const text of wrong) {
+      const { code, stdout, stderr } = await run(
+        '--env',
+        text,
+        '--',
+        process.execPath,
+        STDIO_SERVER,
+      );
+      expect(code, text).to.equal(2);
+      expect(stdout + stderr)
+        .to.include('--env')
+        .and.not.include('abc-value');
+    }
+    expect((await run(server.url, '--env', 'A=b')).code).to.equal(2);
+    expect((await run(server.url, '--cwd', 'a')).code).to.equal(2);
   });
 
   it('exits with 1 when there is no server, and with 2 for wrong usage', async () => {

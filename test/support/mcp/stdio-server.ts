@@ -34,6 +34,8 @@ if (fault === 'chatty') {
 if (fault === 'printing') {
   console.log(`on stdout: ${JSON.stringify(process.env)}`);
   console.error(`on stderr: ${JSON.stringify(process.env)}`);
+  // Cut within the secret by the limit of a line.
+  console.error(`${'.'.repeat(8_180)}${process.env['OWN_SECRET'] ?? ''}`);
 }
 if (fault === 'stray') for (let line = 0; line < 2_000; line += 1) console.log('stray');
 if (fault === 'older') {
