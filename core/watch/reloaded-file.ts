@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
@@ -78,7 +79,7 @@ export async function openReloadedFiles<T>(
   const content = await readContent(files);
   const current = await parseContent(content, options);
   const opened = new Reloaded(files, options, { fingerprint, key: content.key, current });
-  opened.start();
+  await opened.start();
   return opened;
 }
 
@@ -88,6 +89,8 @@ class Reloaded<T> implements ReloadedFile<T> {
   readonly #files: readonly string[];
   readonly #options: ReloadFilesOptions<T>;
   readonly #watcher: Watcher;
+  /** The names of the files and of what links lead to. */
+  readonly #names = new Set<string>();
   #current: T;
   /** The key of the content of `current`. */
   #currentKey: string;
@@ -111,7 +114,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     this.#fingerprint = first.fingerprint;
     this.#watcher = new Watcher({
       check: (isPoll) => this.#check(isPoll),
-      names: new Set(files.map((file) => basename(file))),
+      names: this.#names,
       onError: (error) => log.error({ err: error, file: files[0] }, 'file watch failed'),
       pollMs: pollMs ?? FILE_POLL_MS,
     });
@@ -121,9 +124,18 @@ class Reloaded<T> implements ReloadedFile<T> {
     return this.#current;
   }
 
-  start(): void {
-    this.#watcher.follow(this.#files.map((file) => dirname(file)));
+  async start(): Promise<void> {
+    await this.#follow();
     this.#watcher.start();
+  }
+
+  /** An edit behind a symbolic link raises an event only in the folder of its target. */
+  async #follow(): Promise<void> {
+    const targets = this.#files.map((file) => realpath(file).catch(() => file));
+    const paths = [...this.#files, ...(await Promise.all(targets))];
+    this.#names.clear();
+    for (const path of paths) this.#names.add(basename(path));
+    this.#watcher.follow(paths.map((path) => dirname(path)));
   }
 
   close(): Promise<void> {
@@ -132,6 +144,7 @@ class Reloaded<T> implements ReloadedFile<T> {
 
   async #check(isPoll: boolean): Promise<number | null> {
     const fingerprint = await takeFingerprint(this.#files);
+    if (!isSame(fingerprint, this.#fingerprint)) await this.#follow();
     // Other files of the folder cause events too. A poll reads the content in any case.
     const isEvent = !isPoll && this.#settling === null;
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;

@@ -2,10 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/**
- * The interval of polls, which find changes without an event: an edit behind a symbolic link, a
- * network file system.
- */
+/** The interval of polls, which find changes without an event, such as those of a network file system. */
 const POLL_MS = 2000;
 /** Searches take at most a tenth of the time, regardless of the number of files and events. */
 const SEARCH_SHARE = 10;

@@ -1,5 +1,5 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createFileDiagnostic, InvalidFile } from '../../core/document/diagnostic.js';
 import {
@@ -13,6 +13,7 @@ import { createFolder, removeFoldersAfterEach } from '../support/documents/tempo
 import { waitUntil } from '../support/http/wait-until.js';
 
 const DEADLINE_MS = 15_000;
+const NEVER_MS = 3_600_000;
 
 describe('reloaded file', () => {
   let file: string;
@@ -23,12 +24,12 @@ describe('reloaded file', () => {
     if (text.startsWith('good')) return text;
     throw new InvalidFile([createFileDiagnostic(name, 'test', 'must be good')]);
   };
-  const open = async () => {
+  const open = async (pollMs = 50) => {
     const recorded = createRecordedLog();
     lines = recorded.lines;
     const describe = () => ({});
     opened = await openReloadedFile(file, {
-      ...{ log: recorded.log, name: 'tokens file', parse, describe, pollMs: 50 },
+      ...{ log: recorded.log, name: 'tokens file', parse, describe, pollMs },
     });
     return opened;
   };
@@ -92,6 +93,39 @@ describe('reloaded file', () => {
     const reloaded = await open();
     writeFileSync(`${file}.new`, 'good two');
     renameSync(`${file}.new`, file);
+    await waitUntil('the change', () => reloaded.current === 'good two', DEADLINE_MS);
+  });
+
+  it('follows the target of a symbolic link without a poll, also another one', async () => {
+    const targets = createFolder({ first: 'good one', second: 'good three' });
+    rmSync(file);
+    symlinkSync(join(targets, 'first'), file);
+    const reloaded = await open(NEVER_MS);
+    await waitUntil('the first check', () => reloaded.current === 'good one', DEADLINE_MS);
+    const settle = (text: string) => waitUntil(text, () => reloaded.current === text, DEADLINE_MS);
+    writeFileSync(join(targets, 'first'), 'good two');
+    await settle('good two');
+    symlinkSync(join(targets, 'second'), `${file}.new`);
+    renameSync(`${file}.new`, file);
+    await settle('good three');
+    writeFileSync(join(targets, 'second'), 'good four');
+    await settle('good four');
+  });
+
+  it('follows a file of a folder that Kubernetes replaces, without a poll', async () => {
+    const folder = dirname(file);
+    rmSync(file);
+    const write = (version: string, text: string) => {
+      mkdirSync(join(folder, version));
+      writeFileSync(join(folder, version, 'file'), text);
+      symlinkSync(version, join(folder, '..data_tmp'));
+      renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    };
+    write('..one', 'good one');
+    symlinkSync('..data/file', file);
+    const reloaded = await open(NEVER_MS);
+    write('..two', 'good two');
+    rmSync(join(folder, '..one'), { recursive: true });
     await waitUntil('the change', () => reloaded.current === 'good two', DEADLINE_MS);
   });
 
