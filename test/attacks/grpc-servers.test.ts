@@ -5,12 +5,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { create, toBinary } from '@bufbuild/protobuf';
-import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { expect } from 'chai';
 import { createCaller, describeLibrary } from '../plugins/grpc/library-module.js';
-import { startLibrary } from '../plugins/grpc/library-server.js';
-import { createWorkplace } from '../support/cli/run-in.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ROUTES = [{ method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } }];
@@ -232,53 +228,4 @@ describe('attack: a gRPC server that floods its clients', function () {
     expect(await serve(behave, callByHost)).to.equal('failed');
     expect(await serve(behave, callNaively)).to.equal('answered');
   });
-});
-
-describe('attack: a gRPC server that lies about itself', () => {
-  /** A file with a service, or another file that imports one which was not requested yet. */
-  const describeFile = (name: string, dependency: string[], service: string[] = []) =>
-    toBinary(
-      FileDescriptorProtoSchema,
-      create(FileDescriptorProtoSchema, {
-        name,
-        dependency,
-        service: service.map((each) => ({ name: each })),
-        syntax: 'proto3',
-      }),
-    );
-
-  let asked = 0;
-
-  const LIES: Readonly<
-    Record<string, readonly [deliver: (name: string) => Uint8Array, reason: string]>
-  > = {
-    'files that import others without end': [
-      (name) => {
-        asked += 1;
-        return describeFile(name || 'first.proto', [`${asked}.proto`]);
-      },
-      'reflection has over 2000 files',
-    ],
-    'a file without the service that was asked for': [
-      (name) => describeFile(name || 'first.proto', [], ['Other']),
-      'is not in the file that the server delivered for it',
-    ],
-    'a file that imports itself': [
-      () => describeFile('first.proto', ['first.proto']),
-      'which is missing or cannot be used',
-    ],
-  };
-  for (const [title, [deliver, reason]] of Object.entries(LIES)) {
-    it(`is not believed ${title}`, async () => {
-      asked = 0;
-      const place = createWorkplace();
-      const server = await startLibrary({}, { reflection: { version: 'v1', deliver } });
-      const words = ['import', 'grpc', `127.0.0.1:${server.port}`, '--module', 'library', '--json'];
-      const { stdout, stderr } = await place.run(words);
-      expect(stdout + stderr).to.include(reason);
-      expect(asked).to.be.within(0, 2_002);
-      await server.stop();
-      place.remove();
-    });
-  }
 });
