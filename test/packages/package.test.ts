@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createPackageFolder, type PackageFolder } from '../support/docs/package-folder.js';
+import { describeModule, toRoutes } from '../support/http/modules.js';
 import { listLoadedFiles } from '../support/loaded-files.js';
 
 const MAX_FILES = 250;
@@ -93,8 +94,11 @@ describe('the package', function () {
     expect(stdout).to.equal('');
   });
 
-  it('loads no package at a start that only other hosts need', async () => {
-    mkdirSync(join(folder.path, 'modules.d'));
+  it('loads no package at a start or stop that only other hosts need', async () => {
+    const modules = join(folder.path, 'modules.d');
+    mkdirSync(modules);
+    const module = describeModule('crm', 'http://127.0.0.1:9', toRoutes(['GET /items'], 'use'));
+    writeFileSync(join(modules, 'crm.json'), JSON.stringify(module));
     writeFileSync(join(folder.path, 'tokens.json'), '{"tokens":[]}', { mode: 0o600 });
     const loaded = await listLoadedFiles(folder.path, {}, async (env) => {
       const main = join(root, 'lib/core/main.js');
@@ -109,7 +113,7 @@ describe('the package', function () {
       expect(code).to.equal(0);
     });
     const packages = loaded.flatMap((url) => PACKAGE.exec(url)?.[1] ?? []);
-    expect(packages).to.include.members(['koa', 'pino', 'tsyringe']);
+    expect(packages).to.include.members(['koa', 'pino']);
     expect(OF_FEW_HOSTS.filter((name) => packages.includes(name))).to.deep.equal([]);
   });
 });
