@@ -3,6 +3,7 @@
 // others; each plugin, each thread and the test kit is one more file. Names stay and lines are short,
 // so that stack traces can be read.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
 import { bundleTypes } from './bundle-types.mjs';
@@ -25,8 +26,22 @@ const WHOLE_CONTRACT = 'core/contract/all.js';
 const OPENED = /\.wasm$|\/templates\.json$|\/plugin\.json$|\/web\/|^core\/schemas\//;
 const URL_OF_FILE = /new URL\(\s*['"](\.[^'"]+\.js)['"],\s*import\.meta\.url/g;
 
-/** Has hundreds of files, each of which would cost time at a start. */
-const BUNDLED = new Set(['kysely']);
+/** Have many files, which cost time at a start, or an ES module that Node.js does not find. */
+const BUNDLED = new Set(['jsonc-parser', 'kysely', 'tsyringe']);
+/**
+ * CommonJS packages of every start. `import` would read their code twice: for the names of their
+ * exports, and to run it.
+ */
+const REQUIRED = [
+  'commander',
+  'fastest-levenshtein',
+  'http-cache-semantics',
+  'koa',
+  'pino',
+  'reflect-metadata',
+  'superstruct',
+];
+const require = createRequire(import.meta.url);
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const EXTERNAL = Object.keys({ ...dependencies, ...peerDependencies }).filter(
   (name) => !BUNDLED.has(name),
@@ -73,6 +88,28 @@ const MADE = {
         .join(''),
     ]),
   ),
+};
+
+/** Imports of `REQUIRED` become calls of `require`. */
+const REQUIRES = {
+  name: 'requires',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(${REQUIRED.join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'requires' }));
+    onLoad({ filter, namespace: 'requires' }, ({ path }) => ({ contents: requirePackage(path) }));
+  },
+};
+
+/** Bundled packages have short names: stack traces of modgate's own code stay readable. */
+const SHORT_NAMES = {
+  name: 'short-names',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(${[...BUNDLED].join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'short-names' }));
+    onLoad({ filter, namespace: 'short-names' }, async ({ path }) => ({
+      contents: await shortenNames(path),
+    }));
+  },
 };
 
 rmSync(outDir, { recursive: true, force: true });
@@ -140,7 +177,7 @@ async function bundle(
     lineLimit: 120,
     legalComments: 'none',
     logLevel: 'warning',
-    plugins: [...plugins, { name: 'sources', setup: loadSources }],
+    plugins: [...plugins, REQUIRES, SHORT_NAMES, { name: 'sources', setup: loadSources }],
   });
 }
 
@@ -239,6 +276,31 @@ function listOnDemand() {
   return [...new Set([...imported, ...commands])].filter(
     (path) => path !== SERVE && path !== PRIMARY && !SEPARATE.test(path),
   );
+}
+
+/** A package as one ES module. */
+async function shortenNames(name) {
+  const { outputFiles } = await build({
+    stdin: { contents: `export * from '${name}';`, resolveDir: '.' },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minifyIdentifiers: true,
+  });
+  return outputFiles[0].text;
+}
+
+/** An ES module with the exports of a CommonJS package. */
+function requirePackage(name) {
+  const names = Object.keys(require(name)).filter(
+    (key) => /^[a-z_$][\w$]*$/i.test(key) && key !== 'default',
+  );
+  return `import { createRequire } from 'node:module';
+const all = createRequire(import.meta.url)('${name}');
+export const { ${names} } = all;
+export default all;`;
 }
 
 /** The literal by which one file imports another. */
