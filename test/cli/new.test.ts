@@ -203,7 +203,7 @@ describe('modgate new module', () => {
     }
 
     const USAGE: readonly (readonly [args: readonly string[], line: RegExp])[] = [
-      [[], /^the action must be one of module, plugin, surface, authenticator, signer$/],
+      [[], /^the action must be one of module, plugin, surface, authenticator, signer, importer$/],
       [['module', 'crm', '--kind', 'grpc'], /^--kind must be one of local, http$/],
       [['module', 'crm', '--dir', ''], /^--dir must not be empty$/],
     ];

@@ -122,7 +122,7 @@ describe('the commands of the pages', function () {
     const [section = ''] = /^## Before the first release\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
     expect(section).to.include('npm pack');
     const subjects = readdirSync(TEMPLATES);
-    expect(subjects).to.have.length(4);
+    expect(subjects).to.have.length(5);
     for (const subject of subjects) {
       await run(place.path, `npx modgate new ${subject} acme-${subject}`);
       const readme = readFileSync(join(place.path, `acme-${subject}/README.md`), 'utf8');

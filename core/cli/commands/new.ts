@@ -35,6 +35,7 @@ export const actions: CommandGroup['actions'] = {
   surface: createPluginAction('surface', 'a plugin with a surface'),
   authenticator: createPluginAction('authenticator', 'a plugin with an authenticator'),
   signer: createPluginAction('signer', 'a plugin with a signer'),
+  importer: createPluginAction('importer', 'a plugin with an importer'),
 };
 
 function createPluginAction(template: PluginTemplate, result: string) {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
 import type { NewFile } from './write-new-files.js';
 
-export type PluginTemplate = 'plugin' | 'surface' | 'authenticator' | 'signer';
+export type PluginTemplate = 'plugin' | 'surface' | 'authenticator' | 'signer' | 'importer';
 
 /** The texts of each kind, by path. */
 type Templates = Readonly<Record<PluginTemplate, Readonly<Record<string, string>>>>;
@@ -23,7 +23,7 @@ const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
  * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface, an
- * authenticator or a signer, its tests and the package files.
+ * authenticator, a signer or an importer, its tests and the package files.
  * @throws ConfigError for an invalid name.
  */
 export async function createPluginFiles(

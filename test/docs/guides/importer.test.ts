@@ -1,4 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IMPORTING } from '../../../core/testkit/clauses/importing.js';
@@ -79,5 +82,31 @@ describe(PAGE, () => {
     const passed = own?.clauses.filter(({ status }) => status === 'pass').map(({ id }) => id);
     const expected = IMPORTING.map(({ id }) => id).filter((id) => id !== 'importer.left-out');
     expect(passed).to.deep.equal(expected);
+  });
+
+  it('names a command that writes a package which builds, conforms and imports', async () => {
+    const types = join(process.cwd(), 'node_modules/@types');
+    symlinkSync(types, join(folder.path, 'node_modules/@types'));
+    const compile = `node '${process.cwd()}/node_modules/typescript/bin/tsc'`;
+    const written = await folder.run(
+      `modgate new importer @acme/catalog && cd catalog && ${compile} && modgate test-plugin . | tail -1`,
+    );
+    expect(written).to.match(/\n12 passed, 0 failed, 2 skipped$/);
+    const help = await folder.run('modgate import catalog --help --plugins catalog');
+    expect(help).to.include('URL of a catalog').and.include('--auth <reference>');
+    const server = createServer((_request, response) => {
+      response.end(
+        '[{"method":"GET","path":"/orders"},{"method":"GET","path":"/e","streams":true}]',
+      );
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const words = `catalog http://127.0.0.1:${port}/ --module orders --out imported`;
+      const imported = await folder.run(`modgate import ${words} --plugins catalog`);
+      expect(imported).to.include('1 of 2 operations').and.include('is a stream');
+    } finally {
+      server.close();
+    }
   });
 });
