@@ -9,6 +9,7 @@ import {
   ProviderFailure,
 } from '../../core/contract/index.js';
 import {
+  createAddressFinder,
   createTlsOptions,
   createUnknownEndpoint,
   findMoreThanRoutes,
@@ -65,6 +66,7 @@ function createLink(config: AmqpConfig, context: OpenContext): AmqpLink {
       urls,
       // With the system's root certificates it takes milliseconds.
       urls.some((url) => url.startsWith('amqps:')) ? createTlsOptions(tls ?? {}, file) : null,
+      createAddressFinder(config.resolver, context),
     ),
     login: {
       virtualHost: readVirtualHost(urls[0] ?? '') ?? '/',

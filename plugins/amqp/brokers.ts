@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import type { FindAddresses } from '../shared/transport.js';
 
 const DEFAULT_PORTS = { 'amqp:': 5672, 'amqps:': 5671 } as const;
 
@@ -18,12 +18,18 @@ export interface BrokerAddress {
 export class BrokerAddresses {
   readonly #urls: readonly string[];
   readonly #tls: ConnectionOptions | null;
+  readonly #findAddresses: FindAddresses;
   readonly #next: BrokerAddress[] = [];
   #turn = 0;
 
-  constructor(urls: readonly string[], tls: ConnectionOptions | null) {
+  constructor(
+    urls: readonly string[],
+    tls: ConnectionOptions | null,
+    findAddresses: FindAddresses,
+  ) {
     this.#urls = urls;
     this.#tls = tls;
+    this.#findAddresses = findAddresses;
   }
 
   /** The number of URLs. */
@@ -56,18 +62,7 @@ export class BrokerAddresses {
     };
     const name = `${hostname}:${common.port}`;
     if (isIP(host) !== 0) return [{ ...common, host, name }];
-    const found = await resolveName(host);
+    const found = await this.#findAddresses(host);
     return found.map((address) => ({ ...common, host: address, name: `${name} (${address})` }));
   }
-}
-
-/** @throws Error `DNS ENOTFOUND broker.internal` */
-async function resolveName(host: string): Promise<string[]> {
-  try {
-    const found = await lookup(host, { all: true });
-    if (found.length > 0) return found.map(({ address }) => address);
-  } catch (error) {
-    throw new Error(`DNS ${(error as NodeJS.ErrnoException).code ?? 'error'} ${host}`);
-  }
-  throw new Error(`DNS ENODATA ${host}`);
 }

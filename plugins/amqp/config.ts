@@ -70,6 +70,8 @@ const oneOf = (first: string, second: string) => ({
   oneOf: [{ required: [first] }, { required: [second] }],
 });
 
+const transport = defineTransport({ scheme: 'amqp' });
+
 const members = object({
   url: optionally(broker, {
     description: 'The broker and its virtual host; amqps:// requires TLS. Without credentials.',
@@ -98,7 +100,10 @@ const members = object({
     description: 'Longest body of a request. Bytes.',
   }),
   auth: optionally(auth, {}),
-  tls: defineTransport({ scheme: 'amqp' }).members.tls,
+  tls: transport.members.tls,
+  resolver: described(transport.members.resolver, {
+    description: 'How names of brokers are resolved. Default: by the system.',
+  }),
 });
 
 type Members = Infer<typeof members>;

@@ -27,6 +27,7 @@ export { createRouteHeaders, STATUS_HEADER, UNSAFE_VALUE } from './route-message
 export { forEachInSlices } from './slices.js';
 export { streamOf } from './stream-of.js';
 export { defineTransport } from './transport/define-transport.js';
+export { createAddressFinder, type FindAddresses } from './transport/names/find-addresses.js';
 export type {
   CallLimits,
   CallTarget,

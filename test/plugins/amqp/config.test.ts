@@ -19,6 +19,7 @@ describe('config of kind amqp', () => {
     ['an address of IPv6', { ...QUEUE, url: 'amqp://[::1]:5672/' }],
     ['credentials', { ...QUEUE, auth: { basic: { username: 'a', password: 'env:P' } } }],
     ['TLS', { ...QUEUE, url: 'amqps://a', tls: { ca: './ca.pem' } }],
+    ['DNS servers', { ...QUEUE, resolver: { servers: ['10.0.0.2'], allow_local: true } }],
     ['an exclusive queue for answers', { ...QUEUE, reply: 'queue' }],
   ];
   for (const [title, config] of VALID) {
@@ -43,6 +44,7 @@ describe('config of kind amqp', () => {
     ['a routing key for a queue', { ...QUEUE, routing_key: 'orders' }],
     ['an empty queue', { ...QUEUE, queue: '' }],
     ['a queue of 256 bytes', { ...QUEUE, queue: 'ä'.repeat(128) }],
+    ['a DNS server by name', { ...QUEUE, resolver: { servers: ['dns.internal'] } }],
     ['health', { ...QUEUE, health: {} }],
     ['tls without amqps', { ...QUEUE, tls: {} }],
     ['a password in clear text', { ...QUEUE, auth: { basic: { username: 'a', password: 'p' } } }],

@@ -7,8 +7,8 @@ import type { ResolverSettings } from './resolver-config.js';
 import { ServiceLookup, type ServicePlace } from './service-lookup.js';
 
 /** The timeout of the first try; the second one takes longer. */
-const QUERY_TIMEOUT_MS = 1_000;
-const QUERY_TRIES = 2;
+export const QUERY_TIMEOUT_MS = 1_000;
+export const QUERY_TRIES = 2;
 
 interface EndpointWatchOptions {
   readonly settings: ResolverSettings;
