@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { McpProblem } from './describe-problem.js';
 import { readMember } from './exchange.js';
 import { type Session, withinTime } from './session.js';
@@ -45,6 +46,8 @@ export async function listPages(
       session.request({ method, params }, exchange),
     );
     bytes += text.length;
+    // The transport has parsed the message in this turn.
+    await nextTurn();
     const page: unknown = JSON.parse(text);
     for (const [id, entry] of readEntries(page, method)) {
       if (entries.has(id)) throw new McpProblem(`the list of ${title} repeats an entry`);

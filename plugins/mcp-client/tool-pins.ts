@@ -1,6 +1,7 @@
 import {
   type AdapterCounter,
   type Log,
+  type LogWrite,
   type ProviderFact,
   ProviderFailure,
   type ProviderRoute,
@@ -15,6 +16,10 @@ const MAX_FACTS = 98;
 
 /** What operators read of a changed tool. */
 const CHANGED = 'tool changed since it was imported';
+const UNCHANGED = 'tool is as it was imported';
+
+/** Of tools that change at once. */
+const MAX_LINES = 100;
 
 /** The tool of a route, and what it was at the import. */
 export interface PinnedTool {
@@ -78,10 +83,17 @@ export class ToolPins {
     const before = this.#changed;
     this.#changed = new Set(changed.map(([tool]) => tool));
     const { log } = this.#options;
-    for (const tool of this.#changed) if (!before.has(tool)) log.warn({ tool }, CHANGED);
-    for (const tool of before) {
-      if (!this.#changed.has(tool)) log.info({ tool }, 'tool is as it was imported');
-    }
+    const after = this.#changed;
+    writeLines(
+      log.warn,
+      [...after].filter((tool) => !before.has(tool)),
+      CHANGED,
+    );
+    writeLines(
+      log.info,
+      [...before].filter((tool) => !after.has(tool)),
+      UNCHANGED,
+    );
   }
 
   /** @throws ProviderFailure for a tool that is not the one of the route. */
@@ -98,6 +110,13 @@ export class ToolPins {
     if (!isEnforced) return;
     throw new ProviderFailure('protocol', CHANGED, { phase: 'preparing' });
   }
+}
+
+/** A line for each tool, for so many. */
+function writeLines(write: LogWrite, tools: readonly string[], message: string): void {
+  for (const tool of tools.slice(0, MAX_LINES)) write({ tool }, message);
+  const others = tools.length - MAX_LINES;
+  if (others > 0) write({ others }, message);
 }
 
 /** A missing tool is looked for, before it counts as removed. */

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { AUTHENTICATION } from '../../core/testkit/clauses/authentication.js';
+import { IMPORTING } from '../../core/testkit/clauses/importing.js';
 import { SIGNING } from '../../core/testkit/clauses/signing.js';
 import { SURFACE_CLAUSES } from '../../core/testkit/clauses/surfaces.js';
 import {
@@ -29,6 +30,14 @@ const START_PROVIDER = `
   import { subjects } from './dist/testkit.js';
   const { config } = await subjects[0].start(createReferenceModule());
   console.log(JSON.stringify({ config }));`;
+
+/** What further code of the pages uses. */
+const FURTHER = `
+  import { defineAdapter, ProviderFailure } from 'modgate/contract';
+  import type { Invocation, OpenContext, Provider } from 'modgate/contract';
+  import { nonempty, object, string } from 'superstruct';
+  import { adapter } from './adapter.js';
+  interface Calling { readonly invocation: Invocation; readonly context: OpenContext; }`;
 
 describe(PAGES.join(', '), function () {
   this.timeout(INSTALL_TIMEOUT_MS);
@@ -73,14 +82,10 @@ describe(PAGES.join(', '), function () {
     }
   });
 
-  it('shows further members that an adapter may have', async () => {
-    const members = blocks.filter(({ kind }) => kind === 'typescript').map(({ body }) => body);
-    expect(members).to.have.lengthOf(2);
-    const file = `import { defineAdapter } from 'modgate/contract';
-      import { nonempty, object, string } from 'superstruct';
-      import { adapter } from './adapter.js';
-      export const further = defineAdapter({ ...adapter, ${members.join('')} });`;
-    writeFileSync(join(plugin, 'src/further.ts'), file);
+  it('shows further code that an adapter may have', async () => {
+    const further = blocks.filter(({ kind }) => kind === 'typescript').map(({ body }) => body);
+    expect(further.length).to.be.greaterThan(5);
+    writeFileSync(join(plugin, 'src/further.ts'), [FURTHER, ...further.map(complete)].join('\n'));
     const { code, stdout, stderr } = await author.run('npx tsc --noEmit');
     rmSync(join(plugin, 'src/further.ts'));
     expect(code, stdout + stderr).to.equal(0);
@@ -105,7 +110,16 @@ describe(PAGES.join(', '), function () {
 
   it('has no block of another kind', () => {
     const kinds = new Set(blocks.map(({ kind }) => kind));
-    expect([...kinds].sort()).to.deep.equal(['json', 'sh', 'text', 'ts', 'typescript', 'yaml']);
+    expect([...kinds].sort()).to.deep.equal([
+      'json',
+      'jsonc',
+      'sh',
+      'text',
+      'ts',
+      'typescript',
+      'yaml',
+    ]);
+    for (const { kind, body } of blocks) if (kind === 'jsonc') JSON.parse(body);
   });
 
   it('makes a package without tests and sources in it', async () => {
@@ -142,10 +156,28 @@ describe(PAGES.join(', '), function () {
   it('lists every clause, and no other', () => {
     const rows = readFileSync(CLAUSES, 'utf8').matchAll(/^\| `([a-z-]+\.[a-z-]+)` \| (.+) \|$/gm);
     const listed = [...rows].map(([, id, title]) => `${id}: ${title}`);
-    const clauses = [...ADAPTER_CLAUSES, ...AUTHENTICATION, ...SURFACE_CLAUSES, ...SIGNING];
+    const clauses = [
+      ...ADAPTER_CLAUSES,
+      ...AUTHENTICATION,
+      ...SURFACE_CLAUSES,
+      ...SIGNING,
+      ...IMPORTING,
+    ];
     expect(listed).to.deep.equal(clauses.map(({ id, title }) => `${id}: ${title}`));
   });
 });
+
+/** Completes a member of a provider or of an adapter, or statements of one. */
+function complete(body: string, index: number): string {
+  if (/^\s*facts:/.test(body))
+    return `export const further_${index}: Partial<Provider> = {${body}};`;
+  if (/^\s*\w+:/.test(body)) {
+    return `export const further_${index} = defineAdapter({ ...adapter, ${body} });`;
+  }
+  return `export function further_${index}({ invocation, context }: Calling): void {
+    void [invocation, context];
+    ${body}}`;
+}
 
 /** A block that begins with `# PATH` is that file, any other a part of one. */
 function readPath({ body }: DocumentedBlock): string | null {
