@@ -1,7 +1,7 @@
 import { type Attack, reject } from '../attack.js';
 import { sendOnce } from '../expectations.js';
 import type { OwnModule, Scene } from '../scene.js';
-import { TOOL_ROUTES } from '../servers/tool-server.js';
+import { STOLEN, TOOL_ROUTES } from '../servers/tool-server.js';
 
 /** `limits.stream.max_ms`: calls with progress end within it. */
 const MAX_MS = 2_000;
@@ -35,7 +35,12 @@ const NO_ARGUMENTS: readonly (readonly [name: string, title: string, body: strin
 
 const ENDLESS: readonly (readonly [name: string, title: string])[] = [
   ['other-id', 'a response with the id of another call'],
+  ['text-id', 'a response with the id as a text'],
+  ['null-id', 'a response without an id'],
+  ['no-result', 'a response without a result'],
   ['flood', 'messages without end'],
+  ['requests', 'requests of the server without end'],
+  ['notes', 'changes of the list without end'],
   ['endless', 'a result above the limit'],
   ['progress', 'progress without end'],
 ];
@@ -55,6 +60,15 @@ export const TOOL_CASES: readonly Attack[] = [
     attack: async (scene) => {
       await sendOnce(scene, post('good'), 200);
       return countCalls(scene, 'good') > 0 ? null : 'the good tool was not called';
+    },
+  },
+  {
+    id: 'tools-spoofed',
+    title: 'results for other calls before that of the call',
+    attack: async (scene) => {
+      const { status, body } = await sendOnce(scene, post('spoofed'));
+      if (body.includes(STOLEN)) return 'the result of another call was taken';
+      return status === 200 || status === 502 ? null : `responded with ${status}`;
     },
   },
   ...ENDLESS.map(([name, title]) => reject(`tools-${name}`, title, post(name), 502)),

@@ -3,6 +3,7 @@ import { COPIED_NAME } from '../cases/candidate.js';
 import { exchangedToken, REDIRECT_TARGET } from '../cases/exchange.js';
 import { RAW_BASE } from '../cases/raw-mode.js';
 import { ALLOWED_ORIGIN, SESSION_COOKIE } from '../plugins.js';
+import { STOLEN } from '../servers/tool-server.js';
 import { FLOOD } from '../servers/websocket-scripts.js';
 import {
   answer,
@@ -296,10 +297,17 @@ export const WEAKENED_TOOLS: WeakenedHosts = {
     'tools-bombs',
     restate('tools-bombs', 200, '502 Bad Gateway'),
   ),
-  'takes any response for its own': weak('tools-other-id', answer(/\/tools\/other-id /)),
+  'takes any response for its own': weak(
+    'tools-other-id tools-text-id tools-null-id tools-no-result',
+    answer(/\/tools\/(?:other-id|text-id|null-id|no-result) /),
+  ),
+  'takes the first response of a stream': weak(
+    'tools-spoofed',
+    answer(/\/tools\/spoofed /, formatOk(`{"data":"${STOLEN}"}`)),
+  ),
   'reads all that a server of tools sends': weak(
-    'tools-flood tools-endless',
-    answer(/\/tools\/(?:flood|endless) /),
+    'tools-flood tools-requests tools-notes tools-endless',
+    answer(/\/tools\/(?:flood|requests|notes|endless) /),
   ),
   'waits while a server reports progress': weak(
     'tools-progress',
