@@ -22,6 +22,7 @@ export class BackgroundWriter {
   readonly #waiting = new Map<string, string | null>();
   #work: Promise<void> | null = null;
   #retry: NodeJS.Timeout | undefined;
+  #start: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
   constructor(options: BackgroundWriterOptions) {
@@ -39,6 +40,12 @@ export class BackgroundWriter {
     this.#waiting.delete(file);
     this.#waiting.set(file, text);
     this.#work ??= this.#writeAll();
+  }
+
+  /** Writes nothing until the promise settles, which must not depend on a write. */
+  defer(until: Promise<unknown>): void {
+    const begin = () => {};
+    this.#start = until.then(begin, begin);
   }
 
   /** Drops the pending texts of other files. */
@@ -62,6 +69,7 @@ export class BackgroundWriter {
   /** Never rejects. */
   async #writeAll(): Promise<void> {
     clearTimeout(this.#retry);
+    await this.#start;
     const failed = new Map<string, string | null>();
     for (let next = this.#next(failed); next !== null; next = this.#next(failed)) {
       const [file, text] = next;

@@ -24,6 +24,8 @@ export interface LastGoodKeeper {
   /** Returns at once; the file is written later. */
   write(file: string, lastGood: LastGood): void;
   remove(file: string): void;
+  /** Writes nothing until the promise settles. Absent where another process writes. */
+  defer?(until: Promise<unknown>): void;
   /** Resolves when all pending writes are on disk. */
   flush(): Promise<void>;
   /**
@@ -74,6 +76,10 @@ export class LastGoodStore implements LastGoodKeeper {
 
   remove(file: string): void {
     this.#writes.set(file, null);
+  }
+
+  defer(until: Promise<unknown>): void {
+    this.#writes.defer(until);
   }
 
   flush(): Promise<void> {

@@ -174,6 +174,18 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
    * @throws UnreadableDirectory when the folder of descriptors cannot be read.
    */
   async start(): Promise<void> {
+    const loaded = this.#load();
+    // A file is read, written and renamed in ten steps, for which the modules would wait.
+    this.#context.lastGood.defer?.(loaded);
+    this.#statusSink?.defer?.(loaded);
+    const files = await loaded;
+    this.#statusSink?.keepOnly(files);
+    this.#followFolders();
+    this.#watcher.start();
+  }
+
+  /** @returns the files of the start */
+  async #load(): Promise<ReadonlySet<string>> {
     const lacksRelease = this.#context.lacksRelease?.() === true;
     const folder = await this.#readLink();
     const result = await this.#scanner.scan(false);
@@ -191,9 +203,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       Promise.all(firstAttempts),
       pause(START_TIMEOUT_MS, undefined, { ref: false }),
     ]);
-    this.#statusSink?.keepOnly(files);
-    this.#followFolders();
-    this.#watcher.start();
+    return files;
   }
 
   /** Calls the listener soon after a module has changed. @returns removes the listener. */

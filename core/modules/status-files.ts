@@ -17,6 +17,8 @@ export interface StatusSink {
   remove(file: string): void;
   /** Removes the status of all other descriptors. */
   keepOnly(files: ReadonlySet<string>): void;
+  /** Writes nothing until the promise settles. Absent where another process writes. */
+  defer?(until: Promise<unknown>): void;
   /** Resolves when all pending writes are done. */
   flush(): Promise<void>;
 }
@@ -70,6 +72,10 @@ export class StatusFiles implements StatusSink {
     const keptNames = new Set([...files].map(fileName));
     this.#writes.keepOnly(keptNames);
     this.#cleaning = this.#cleaning.then(() => this.#removeOthers(keptNames));
+  }
+
+  defer(until: Promise<unknown>): void {
+    this.#writes.defer(until);
   }
 
   async flush(): Promise<void> {

@@ -105,6 +105,28 @@ describe('files that the host writes', () => {
   });
 
   describe('last good versions', () => {
+    for (const outcome of ['succeeded', 'failed']) {
+      it(`are written when the start of the host has ${outcome}, and read before`, async () => {
+        let end: () => void = () => {};
+        const started = new Promise<void>((resolve, reject) => {
+          end = outcome === 'failed' ? () => reject(new Error('no folder')) : resolve;
+        });
+        const store = new LastGoodStore(folder, log);
+        store.defer(started);
+        store.write('crm.yaml', LAST_GOOD);
+        expect(await store.read('crm.yaml')).to.deep.equal(LAST_GOOD);
+        // A write that begins later is complete.
+        const other = new LastGoodStore(createFolder(), log);
+        other.write('crm.yaml', LAST_GOOD);
+        await other.flush();
+        expect(existsSync(join(folder, 'last-good'))).to.equal(false);
+        end();
+        await store.flush();
+        expect(await new LastGoodStore(folder, log).read('crm.yaml')).to.deep.equal(LAST_GOOD);
+        await started.catch(() => {});
+      });
+    }
+
     it('do not follow a link in the place of the folder', async () => {
       symlinkSync(elsewhere, join(folder, 'last-good'));
       const store = new LastGoodStore(folder, log);
