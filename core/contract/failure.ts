@@ -8,6 +8,8 @@ const FAILURE_BRAND = Symbol.for('modgate.provider-failure');
  * - `overloaded`: a limit of the host
  * - `refused`: the transport denied the call
  * - `protocol`: cut short, too large, malformed
+ * - `status`: the provider ended the call with an error that is not forwarded, such as behind the first
+ * event of a stream; an error that the host may forward is a response
  */
 export const FAILURE_CODES = [
   'unavailable',
@@ -16,6 +18,7 @@ export const FAILURE_CODES = [
   'overloaded',
   'refused',
   'protocol',
+  'status',
 ] as const;
 
 /** One of {@link FAILURE_CODES}. */

@@ -216,7 +216,7 @@ export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFact
   token: string | null;
   bytesIn: number;
   provider_ms: number | null;
-  failure: FailureCode | 'status' | null;
+  failure: FailureCode | null;
   /** `null` without traces. */
   span: RequestSpan | null;
   /** The result of the route's cache; `null` for a route without one. */

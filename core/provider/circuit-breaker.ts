@@ -231,6 +231,7 @@ const COUNTED: ReadonlySet<FailureCode> = new Set(['unavailable', 'timeout', 'pr
 export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
   if (phase === 'preparing') return VERDICTS.uncounted;
   if (failure === 'unavailable' && phase !== 'sending') return VERDICTS.unreachable;
+  if (failure === 'status' && status !== null) return verdictOfResponse(status, false);
   if (!COUNTED.has(failure)) return VERDICTS.uncounted;
   if (phase === 'connecting') return VERDICTS.unreachable;
   if (phase === 'answered') return VERDICTS.unusable;

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { type BreakerVerdict, CircuitBreaker } from '../../core/provider/circuit-breaker.js';
+import { ProviderFailure } from '../../core/contract/index.js';
+import {
+  type BreakerVerdict,
+  CircuitBreaker,
+  VERDICTS,
+  verdictOfFailure,
+} from '../../core/provider/circuit-breaker.js';
 import { waitUntil } from '../support/http/wait-until.js';
 
 const SETTINGS = { failures: 3, ratio: 0.5, window_ms: 60_000, open_ms: 40, max_open_ms: 100 };
@@ -126,5 +132,15 @@ describe('circuit breaker', () => {
     expect(breaker.state).to.equal('half_open');
     breaker.settle(probe, 'success');
     expect(breaker.state).to.equal('closed');
+  });
+});
+
+describe('verdict on a failure with a status', () => {
+  const verdictOf = (status: number) =>
+    verdictOfFailure(new ProviderFailure('status', 'the call ended', { status }));
+
+  it('is a failure of the route from 500 on, and none below', () => {
+    expect(verdictOf(500)).to.equal(VERDICTS.serverError);
+    expect(verdictOf(404)).to.equal(VERDICTS.unusable);
   });
 });

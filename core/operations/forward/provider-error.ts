@@ -36,8 +36,7 @@ function readRetryAfter({ headers }: CheckedOutcome): string | null {
   return value !== undefined && RETRY_AFTER.test(value) ? value : null;
 }
 
-/** `status`: the provider responded with a status that cannot be forwarded. */
-type ReportedFailure = Exclude<FailureCode, 'cancelled'> | 'status';
+type ReportedFailure = Exclude<FailureCode, 'cancelled'>;
 
 /** A 502, or a forwarded status, with the reported failure. */
 export class ProviderError extends HostError {
