@@ -37,6 +37,14 @@ interface PathField {
   readonly template: string;
 }
 
+/** A field that the query names. */
+interface QueryField {
+  /** As in the query. */
+  readonly name: string;
+  readonly fields: readonly DescField[];
+  readonly texts: readonly string[];
+}
+
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const PARAMETER = /\{([^{}]+?)(?:\.\.\.)?\}/g;
 
@@ -125,13 +133,21 @@ export class BoundRoute {
       if (all === undefined) values.set(name, [value]);
       else all.push(value);
     }
-    for (const [name, texts] of values) this.#setParameter(root, name, texts);
+    const named = new Set<string>();
+    for (const [name, texts] of values) {
+      const fields = findFieldPath(this.method.input, name);
+      // What the route does not declare is the business of its query_schema.
+      if (fields === null) continue;
+      const path = fields.map((field) => field.name).join('.');
+      if (named.has(path)) {
+        throw createInvalidRequest(`query.${name}`, 'must not be named in both spellings');
+      }
+      named.add(path);
+      this.#setParameter(root, { name, fields, texts });
+    }
   }
 
-  #setParameter(root: Members, name: string, texts: readonly string[]): void {
-    const fields = findFieldPath(this.method.input, name);
-    // What the route does not declare is the business of its query_schema.
-    if (fields === null) return;
+  #setParameter(root: Members, { name, fields, texts }: QueryField): void {
     const place = `query.${name}`;
     const isOfPath = this.#pathFields.some((bound) => isSame(bound.fields, fields));
     const isOfBody = this.#hasBody && (this.#bodyField ?? fields[0]) === fields[0];

@@ -23,6 +23,8 @@ const CHECK_MS = 500;
 const MAX_SURPLUS_BYTES = 1_048_576;
 /** Headers and trailers of a response; a longer block ends its call. Bytes. */
 export const MAX_HEADER_BYTES = 65_536;
+/** A block above this does not arrive: its stream is reset, and looks like one that the server reset. Bytes. */
+const MAX_BLOCK_BYTES = 131_072;
 const MAX_HEADER_PAIRS = 1_000;
 /** Bytes that a stream may send ahead of its reader. */
 const STREAM_WINDOW_BYTES = 65_535;
@@ -322,7 +324,7 @@ async function openSession(address: GrpcAddress, signal: AbortSignal): Promise<O
     settings: {
       enablePush: false,
       initialWindowSize: STREAM_WINDOW_BYTES,
-      maxHeaderListSize: MAX_HEADER_BYTES,
+      maxHeaderListSize: MAX_BLOCK_BYTES,
     },
   });
   return new Promise((resolve, reject) => {

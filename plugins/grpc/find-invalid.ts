@@ -82,8 +82,10 @@ function findInField(
       ),
     );
     const entry = entries[index];
-    const reason = `must be ${describeItem(field)}`;
-    return entry === undefined ? null : { path: [...path, toStep(entry[0])], reason };
+    if (entry === undefined) return null;
+    const [key] = entry;
+    if (!isList && !isKey(member, key)) return { path, reason: BAD_KEYS };
+    return { path: [...path, toStep(key)], reason: `must be ${describeItem(field)}` };
   }
   for (const entry of entries) {
     const [key, item] = entry;
@@ -95,7 +97,15 @@ function findInField(
   const isOwn = hasOwnJson(field.message);
   const keys = isOwn ? value : Object.fromEntries(entries.map(([key]) => [key, {}]));
   if (isReadable(member.message, { [member.name]: keys }, member.registry)) return null;
-  return { path, reason: 'must have keys of its type' };
+  return { path, reason: BAD_KEYS };
+}
+
+const BAD_KEYS = 'must have keys of its type';
+/** Whether a map of single values may have the key. */
+function isKey({ message, field, name, registry }: Member, key: string): boolean {
+  // One of them fits each type.
+  const values = [field.enum?.values[0]?.number ?? 0, '', false];
+  return values.some((value) => isReadable(message, { [name]: { [key]: value } }, registry));
 }
 
 /** The index of the first item with which the items up to it are bad, by halves; `count` without one. */

@@ -117,9 +117,13 @@ export class GrpcCall {
     this.fail(createAbortFailure(signal.reason, this.#hasHead ? 200 : 0, this.#phase));
   }
 
-  /** Resolves with the metadata of the response, or once the call is over. */
+  /**
+   * Resolves with the metadata of the response.
+   * @throws ProviderFailure
+   */
   async head(): Promise<void> {
     while (!this.#hasHead && !this.#isOver) await this.#sleep();
+    if (this.#failure !== null) throw this.#failure;
   }
 
   /**
@@ -286,7 +290,7 @@ function findHeadFailure(
   if (headers['grpc-status'] !== undefined) return null;
   const status = headers[':status'] ?? 0;
   if (status !== 200) {
-    const failure = UNAVAILABLE.has(status) ? 'unavailable' : 'protocol';
+    const failure = UNAVAILABLE.has(status) ? 'unavailable' : 'status';
     const message = `HTTP status ${status} without grpc-status`;
     return new ProviderFailure(failure, message, { status, phase: 'answered' });
   }

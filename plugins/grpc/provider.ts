@@ -391,7 +391,8 @@ const NOTHING = new Uint8Array();
 /** The JSON of a field that is not set. */
 const EMPTY: Readonly<Record<string, unknown>> = { list: [], map: {} };
 
-const UNKNOWN_TYPE = /type\.googleapis\.com\/([\w.]{1,200})/;
+/** The message of the library names the URL of the type, with any prefix. */
+const UNKNOWN_TYPE = /"(?:[^"]*\/)?([\w.]{1,200})" is not in the type registry/;
 
 function describeUnreadable(error: unknown): string {
   const [, typeName] = UNKNOWN_TYPE.exec(error instanceof Error ? error.message : '') ?? [];

@@ -1,5 +1,6 @@
 import {
   type Cancellation,
+  type FailureCode,
   isProviderFailure,
   type Log,
   ProviderFailure,
@@ -33,6 +34,9 @@ interface SourceOptions {
   readonly scope: Pick<Scope, 'signal' | 'defer'>;
   readonly log: Log;
 }
+
+/** Failures of a server that has answered: what it said cannot be used. */
+const UNUSABLE: ReadonlySet<FailureCode> = new Set(['protocol', 'status']);
 
 /** Reads a schema by reflection, again and again until the server answers. */
 export class ReflectedSource {
@@ -83,7 +87,7 @@ export class ReflectedSource {
     if (this.#schema !== null) return this.#schema;
     const cause = this.#failure;
     const detail = `reflection: ${this.problem ?? 'not read yet'}`;
-    const isDown = isProviderFailure(cause) && cause.failure !== 'protocol';
+    const isDown = isProviderFailure(cause) && !UNUSABLE.has(cause.failure);
     if (cause === null || isDown) throw createStarting(detail, cause);
     const message = 'the services cannot be read';
     throw new ProviderFailure('protocol', message, { cause, phase: 'preparing', detail });

@@ -55,7 +55,7 @@ const HTTP_STATUSES: Readonly<Record<Exclude<CodeName, 'OK'>, number>> = {
   UNAUTHENTICATED: 401,
 };
 
-/** The statuses after which no answer can be forwarded. */
+/** The statuses with failures of their own, whatever `provider_errors` says. */
 const FAILURES = { UNAVAILABLE: 'unavailable', DEADLINE_EXCEEDED: 'timeout' } as const;
 
 function nameOf(code: number): Exclude<CodeName, 'OK'> {
@@ -66,7 +66,7 @@ function nameOf(code: number): Exclude<CodeName, 'OK'> {
 /** The failure for a status that ends a stream, or that leaves nothing to forward. */
 export function toFailure({ code }: Pick<GrpcStatus, 'code'>): ProviderFailure {
   const name = nameOf(code);
-  const failure = name in FAILURES ? FAILURES[name as keyof typeof FAILURES] : 'protocol';
+  const failure = name in FAILURES ? FAILURES[name as keyof typeof FAILURES] : 'status';
   const message = `the server ended the call with ${name}`;
   return new ProviderFailure(failure, message, { status: HTTP_STATUSES[name] });
 }

@@ -94,16 +94,22 @@ function dropSharedPart(
   unmapped: UnmappedParts,
 ): void {
   const isPart = path.length > 0 && RULES_OF_A_KEYWORD.has(diagnostic.rule);
+  if (!isPart && schemas[name] === true) throw createUnimportable(diagnostic);
   const part = isPart ? String(path.at(-1)) : 'the schema';
   unmapped.add(`the schema ${name}`, part, explain(diagnostic));
   const remaining = isPart ? withoutKeyword(schemas[name], path) : true;
   schemas[name] = remaining as JsonObject | boolean;
 }
 
-function findRoute(manifest: DraftManifest, { path, message }: Rejection): DraftRoute {
-  const [list, index] = path;
+/** What no removed part mends. */
+function createUnimportable({ message }: Rejection): CommandError {
+  return new CommandError(`the document cannot be imported: ${message}`);
+}
+
+function findRoute(manifest: DraftManifest, diagnostic: Rejection): DraftRoute {
+  const [list, index] = diagnostic.path;
   const route = list === 'http_routes' ? manifest.http_routes[Number(index)] : undefined;
-  if (route === undefined) throw new CommandError(`the document cannot be imported: ${message}`);
+  if (route === undefined) throw createUnimportable(diagnostic);
   return route;
 }
 

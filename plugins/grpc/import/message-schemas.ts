@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { JsonSchema } from '../../../core/contract/index.js';
@@ -25,6 +26,10 @@ const LONGS: ReadonlySet<ScalarType> = new Set([
   ScalarType.SFIXED64,
 ]);
 const INPUT_SUFFIX = '.input';
+/** The longest name of a shared schema. */
+const MAX_NAME_LENGTH = 128;
+/** Digits of the digest in a shortened name. */
+const DIGEST_LENGTH = 12;
 /** Messages of queries are followed this far. */
 const QUERY_DEPTH = 3;
 const MAX_QUERY_NAMES = 200;
@@ -89,7 +94,7 @@ export class MessageSchemas {
     const [value] = message.fields;
     if (own !== undefined) return isInput ? withNull(own) : own;
     if (isWrapperDesc(message) && value !== undefined) return this.#describeItem(value, isInput);
-    const name = message.typeName + (isInput ? INPUT_SUFFIX : '');
+    const name = nameSchema(message.typeName, isInput ? INPUT_SUFFIX : '');
     if (!Object.hasOwn(this.#all, name)) {
       // Set first, because messages may contain themselves.
       this.#all[name] = true;
@@ -118,6 +123,15 @@ export class MessageSchemas {
   }
 }
 
+/** The name of the message; a long one keeps its end, with a digest of the whole. */
+function nameSchema(typeName: string, suffix: string): string {
+  const name = typeName + suffix;
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  const digest = createHash('sha256').update(typeName).digest('hex').slice(0, DIGEST_LENGTH);
+  const end = typeName.slice(DIGEST_LENGTH + 1 + suffix.length - MAX_NAME_LENGTH);
+  return `${digest}.${end}${suffix}`;
+}
+
 /** A member of a request may be null, which is the same as absent. */
 function nullable(schema: Schema, isInput: boolean): Schema {
   return isInput ? withNull(schema) : schema;
@@ -125,6 +139,8 @@ function nullable(schema: Schema, isInput: boolean): Schema {
 
 function withNull(schema: Schema): Schema {
   const { type } = schema;
+  const { anyOf } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (type === undefined) return '$ref' in schema ? { anyOf: [schema, { type: 'null' }] } : schema;
   return { ...schema, type: [...new Set([type, 'null'].flat())] };
 }

@@ -78,16 +78,16 @@ function createRoute({ service, method, place, binding, schemas, leftOut }: Rout
   }
   const { input, output, proto } = method;
   const shown = `${binding.method} ${template.path}`;
-  const hasBody = BODY_METHODS.has(binding.method);
-  if (!hasBody && binding.body !== '') {
-    leftOut.push({ place: shown, reason: `a body of ${binding.method} is not carried` });
-    return null;
-  }
+  const hasBody = BODY_METHODS.has(binding.method) || binding.body !== '';
   const level = proto.options?.idempotencyLevel;
   const result = binding.responseBody === '' ? null : findField(output, binding.responseBody ?? '');
   const outputSchema = result ? schemas.describeField(result) : schemas.describe(output);
   const isBytes = (result?.message ?? output).typeName === HTTP_BODY;
   const bodyParts = hasBody ? describeBody(input, binding, schemas) : {};
+  if (binding.method === 'GET' && bodyParts.body === 'bytes') {
+    leftOut.push({ place: shown, reason: 'a body of GET with bytes is not carried' });
+    return null;
+  }
   const query = schemas.describeQuery(input, [
     ...template.fields,
     ...(binding.body === '' ? [] : [binding.body]),
@@ -112,31 +112,35 @@ function createRoute({ service, method, place, binding, schemas, leftOut }: Rout
       ...(isBytes && { response: 'bytes' }),
       ...(!isBytes && method.methodKind === 'server_streaming' && { stream: 'ndjson' }),
       ...(!isBytes && method.methodKind === 'unary' && { output_schema: outputSchema }),
-      grpc: describeCall(place, binding, template.bind, hasBody),
+      grpc: describeCall(place, binding, template.bind),
     },
   };
 }
 
 /** How the body is checked. Without a field for it there is none. */
-function describeBody(input: DescMessage, { body }: HttpBinding, schemas: MessageSchemas) {
+function describeBody(
+  input: DescMessage,
+  { method, body }: HttpBinding,
+  schemas: MessageSchemas,
+): { readonly body?: string; readonly input_schema?: object } {
   if (body === '') return { body: 'none' };
   const field = body === '*' ? null : (findFieldPath(input, body)?.at(-1) ?? null);
   const message = field === null ? input : field.message;
   if (message?.typeName === HTTP_BODY) return { body: 'bytes' };
   if (message?.typeName === EMPTY) return { body: 'optional' };
   return {
+    ...(!BODY_METHODS.has(method) && { body: 'optional' }),
     input_schema: field === null ? schemas.describeInput(input) : schemas.describeInputField(field),
   };
 }
 
 function describeCall(
   method: string,
-  { body, responseBody = '' }: HttpBinding,
+  { method: httpMethod, body, responseBody = '' }: HttpBinding,
   bind: Readonly<Record<string, string>>,
-  hasBody: boolean,
 ): string | object {
   const others = {
-    ...(hasBody && body !== '*' && { body }),
+    ...(body !== (BODY_METHODS.has(httpMethod) ? '*' : '') && { body }),
     ...(responseBody !== '' && { response_body: responseBody }),
     ...(Object.keys(bind).length > 0 && { bind }),
   };

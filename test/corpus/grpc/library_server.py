@@ -15,7 +15,10 @@ with open(sys.argv[1], "rb") as file:
 
 
 def message(name):
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+    descriptor = pool.FindMessageTypeByName(name)
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
+    return message_factory.MessageFactory(pool).GetPrototype(descriptor)
 
 
 Everything = message("library.v1.Everything")

@@ -161,11 +161,18 @@ describe('grpc module of a running host', () => {
     }
   });
 
+  it('rejects a parameter of the query in both spellings', async () => {
+    const response = await call('/shelf/books?page_size=1&pageSize=1');
+    expect(response.status, response.text).to.equal(400);
+    expect(JSON.parse(response.text).errors[0].field).to.equal('query.pageSize');
+  });
+
   const INVALID: Readonly<Record<string, readonly [body: unknown, field: string]>> = {
     'an unknown member': [{ child: { nope: 1 } }, '/child/nope'],
     'a number as text': [{ children: [{}, { a_string: 5 }] }, '/children/1/a_string'],
     'an integer beyond its type': [{ anInt32: 2147483648 }, '/anInt32'],
     'a fraction as an integer': [{ byName: { 'a/b': 1.5 } }, '/byName/a~1b'],
+    'a key of a map that is none of its type': [{ byNumber: { x: {} } }, '/byNumber'],
     'an unknown name of an enum': [{ genre: 'OTHER' }, '/genre'],
     'both spellings': [{ a_bool: true, aBool: true }, '/aBool'],
     'two members of a oneof': [{ text: 'a', number: 1 }, '/number'],

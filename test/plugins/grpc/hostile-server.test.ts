@@ -26,10 +26,9 @@ const HEAD = { ':status': 200, 'content-type': 'application/grpc' };
 const OK = { 'grpc-status': '0' };
 
 /** 80 KB. */
-const LARGE_TRAILERS = {
-  ...OK,
-  ...Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`x-${n}`, 'x'.repeat(10_000)])),
-};
+const LARGE = Object.fromEntries(
+  Array.from({ length: 8 }, (_, n) => [`x-${n}`, 'x'.repeat(10_000)]),
+);
 
 /** A message with an_int32 of 7. */
 const SEVEN = frame(Buffer.from([0x18, 7]));
@@ -215,13 +214,29 @@ describe('hostile gRPC servers', () => {
     ],
     'a status of HTTP alone': [
       (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 404 }),
-      'protocol',
+      'status',
     ],
     'a proxy without a server': [
       (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 503 }),
       'unavailable',
     ],
-    'trailers that are too large': [(stream) => answer(stream, SEVEN, LARGE_TRAILERS), 'protocol'],
+    'trailers that are too large': [
+      (stream) => answer(stream, SEVEN, { ...OK, ...LARGE }),
+      'protocol',
+    ],
+    'headers that are too large': [
+      (stream) => answer(stream, SEVEN, OK, { ...HEAD, ...LARGE }),
+      'protocol',
+    ],
+    'an Any of an unknown type': [
+      (stream) => {
+        const url = Buffer.from('example.com/no.Such');
+        const any = Buffer.concat([lengthDelimited(1, url.length), url]);
+        const tag = Buffer.from([0xda, 1, any.length]);
+        answer(stream, frame(Buffer.concat([tag, any])));
+      },
+      'protocol',
+    ],
     'a refused stream': [(stream) => stream.close(7), 'unavailable'],
     'a reset without a head': [(stream) => stream.close(2), 'unavailable'],
     'a lost connection': [(_stream, session) => session.destroy(), 'unavailable'],
@@ -238,6 +253,7 @@ describe('hostile gRPC servers', () => {
       const error = await failureOf(call(large));
       expect(error.failure).to.equal(failure);
       if (title === 'millions of values') expect(error.message).to.include('100000 values');
+      if (title.includes('Any')) expect(error.message).to.include('an Any of no.Such');
       expect(performance.now() - startedAt).to.be.lessThan(2_000);
       await eventually(() => openStreams === 0);
       await works();
@@ -282,6 +298,14 @@ describe('hostile gRPC servers', () => {
     );
     expect(failure.failure).to.equal('protocol');
     await eventually(() => isClosed);
+  });
+
+  it('fails before a stream is open for a head that is not one of gRPC', async () => {
+    behave = (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 404 });
+    const error = await failureOf(call({ holdBytes: 0 }, STREAM));
+    expect([error.failure, error.status]).to.deep.equal(['status', 404]);
+    behave = (stream) => stream.close(7);
+    expect((await failureOf(call({ holdBytes: 0 }, STREAM))).phase).to.equal('connecting');
   });
 
   it('opens further connections where a server allows one stream', async () => {

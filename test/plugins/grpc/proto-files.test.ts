@@ -43,6 +43,27 @@ message Value {
   int32 explicit = 2;
 }`;
 
+/** Messages in messages, whose names together are longer than that of a shared schema may be. */
+const DEEP = `syntax = "proto3";
+package deep;
+import "google/api/annotations.proto";
+message ${'Outer'.repeat(12)} {
+  message ${'Inner'.repeat(14)} { Level level = 1; }
+  ${'Inner'.repeat(14)} inner = 1;
+}
+message Remove { string name = 1; ${'Outer'.repeat(12)} outer = 2; }
+enum Level { LOW = 0; HIGH = 1; }
+service Deep {
+  rpc Call(${'Outer'.repeat(12)}) returns (${'Outer'.repeat(12)});
+  rpc Delete(Remove) returns (Remove) {
+    option (google.api.http) = {
+      delete: "/v1/{name}"
+      body: "outer"
+      additional_bindings { get: "/v1/all" body: "*" }
+    };
+  }
+}`;
+
 describe('modgate import grpc of .proto files', () => {
   let place: Workplace;
 
@@ -147,6 +168,31 @@ describe('modgate import grpc of .proto files', () => {
     expect(registry.getEnum('old.Request.Own')?.open).to.equal(false);
     expect(registry.getEnum('shared.Kind')?.open).to.equal(true);
     expect(toBinary(value, create(value))).to.have.length(0);
+  });
+
+  it('shortens long names of messages, and carries bodies of DELETE and GET', async () => {
+    place.write('protos/deep.proto', DEEP);
+    const { code, stderr, stdout } = await importFiles(['protos/deep.proto']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.not.include('not mapped');
+    const { http_routes: routes, schemas } = JSON.parse(read('library/manifest.json').toString());
+    const names = Object.keys(schemas).filter((name) => name.includes('InnerInner'));
+    expect(names).to.have.length(2);
+    expect(names.every((name) => name.length <= 128)).to.equal(true);
+    const input = schemas[names.find((name) => name.endsWith('.input')) ?? ''];
+    expect(input.properties.level.anyOf).to.deep.include({ type: 'null' });
+    const [, remove, get] = routes as { method: string; operation: object }[];
+    expect(remove?.method).to.equal('DELETE');
+    expect(remove?.operation).to.deep.include({
+      body: 'optional',
+      grpc: { method: 'deep.Deep/Delete', body: 'outer' },
+    });
+    expect(get?.operation).to.deep.include({
+      body: 'optional',
+      grpc: { method: 'deep.Deep/Delete', body: '*' },
+    });
+    const checked = await place.run(['check']);
+    expect(checked.code, checked.stdout).to.equal(0);
   });
 
   it('names a capability after each method with --capabilities each', async () => {

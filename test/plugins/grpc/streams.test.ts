@@ -115,6 +115,16 @@ describe('streams of gRPC', () => {
     expect(text).to.include('modgate.problem');
   });
 
+  it('say that the server ended them with an error, whatever its code', async () => {
+    const { text } = await post('/late', { after: 1, code: 5 });
+    const { 'modgate.problem': problem } = linesOf(text).at(-1) as {
+      'modgate.problem': { status: number; errors: object[] };
+    };
+    expect(problem.status).to.equal(502);
+    expect(problem.errors).to.deep.include({ field: 'failure', reason: 'status' });
+    expect(problem.errors).to.deep.include({ field: 'provider_status', reason: '404' });
+  });
+
   it('cancel the call when the client disconnects', async () => {
     const controller = new AbortController();
     const response = await fetch(`${host.url}/modules/library/http/watch/a`, {
