@@ -27,6 +27,7 @@ export function createRoutes(
   { schemas, leftOut, nameCapability }: RouteOptions,
 ): ManifestRoute[] {
   const ids = new Set<string>();
+  const shapes = new Set<string>();
   return services.flatMap((service) =>
     service.methods.flatMap((method) => {
       const place = `${service.typeName}/${method.name}`;
@@ -34,16 +35,18 @@ export function createRoutes(
         leftOut.push({ place, reason: 'a stream of requests is not carried' });
         return [];
       }
-      const bindings = readHttpBindings(method);
+      const create = (binding: HttpBinding) =>
+        createRoute({ service, method, place, binding, schemas, leftOut, shapes }) ?? [];
+      const bound = readHttpBindings(method).flatMap(create);
       const all =
-        bindings.length === 0 ? [{ method: 'POST', path: `/${place}`, body: '*' }] : bindings;
-      return all.flatMap((binding: HttpBinding) => {
-        const route = createRoute({ service, method, place, binding, schemas, leftOut });
-        if (route === null) return [];
+        bound.length === 0
+          ? [{ method: 'POST', path: `/${place}`, body: '*' }].flatMap(create)
+          : bound;
+      return all.map((route) => {
         const operation_id = nameOperation(service, method, ids);
         const capability = nameCapability?.(method);
         const named = { ...route, ...(capability !== undefined && { capability }) };
-        return [{ ...named, operation: { operation_id, ...route.operation } } as ManifestRoute];
+        return { ...named, operation: { operation_id, ...route.operation } } as ManifestRoute;
       });
     }),
   );
@@ -65,9 +68,12 @@ interface RouteParts {
   readonly binding: HttpBinding;
   readonly schemas: MessageSchemas;
   readonly leftOut: LeftOut[];
+  /** The shapes of the routes so far. */
+  readonly shapes: Set<string>;
 }
 
-function createRoute({ service, method, place, binding, schemas, leftOut }: RouteParts) {
+function createRoute(parts: RouteParts) {
+  const { service, method, place, binding, schemas, leftOut, shapes } = parts;
   const template = convertTemplate(binding.path);
   if ('reason' in template) {
     leftOut.push({
@@ -78,6 +84,11 @@ function createRoute({ service, method, place, binding, schemas, leftOut }: Rout
   }
   const { input, output, proto } = method;
   const shown = `${binding.method} ${template.path}`;
+  const shape = shown.replaceAll(/\{[^{}]*?(\.\.\.)?\}/g, '{$1}');
+  if (shapes.has(shape)) {
+    leftOut.push({ place: `${place} (${shown})`, reason: 'another method has the same path' });
+    return null;
+  }
   const hasBody = BODY_METHODS.has(binding.method) || binding.body !== '';
   const level = proto.options?.idempotencyLevel;
   const result = binding.responseBody === '' ? null : findField(output, binding.responseBody ?? '');
@@ -97,6 +108,7 @@ function createRoute({ service, method, place, binding, schemas, leftOut }: Rout
     leftOut.push({ place: shown, part: field.name, reason: 'a field mask is not filled in' });
   }
   const { summary, description } = readComment(method);
+  shapes.add(shape);
   return {
     method: binding.method,
     path: template.path,

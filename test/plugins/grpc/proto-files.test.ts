@@ -64,6 +64,17 @@ service Deep {
   }
 }`;
 
+/** Paths that no route can have, and one that two methods have. */
+const PATHS = `syntax = "proto3";
+package paths;
+import "google/api/annotations.proto";
+message Named { string name = 1; }
+service Paths {
+  rpc Verb(Named) returns (Named) { option (google.api.http) = { post: "/v1/{name=**}:do" }; }
+  rpc Get(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
+  rpc Again(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
+}`;
+
 describe('modgate import grpc of .proto files', () => {
   let place: Workplace;
 
@@ -193,6 +204,23 @@ describe('modgate import grpc of .proto files', () => {
     });
     const checked = await place.run(['check']);
     expect(checked.code, checked.stdout).to.equal(0);
+  });
+
+  it('keeps a method without a path that a route can have', async () => {
+    place.write('protos/paths.proto', PATHS);
+    const { code, stdout } = await importFiles(['protos/paths.proto']);
+    expect(code, stdout).to.equal(0);
+    const { http_routes: routes } = JSON.parse(read('library/manifest.json').toString());
+    const paths = (routes as Record<string, string>[]).map(
+      (each) => `${each['method']} ${each['path']}`,
+    );
+    expect(paths).to.deep.equal([
+      'POST /paths.Paths/Verb',
+      'GET /v1/a/{a}',
+      'POST /paths.Paths/Again',
+    ]);
+    expect(stdout).to.include('a verb after');
+    expect(stdout).to.include('another method has the same path');
   });
 
   it('names a capability after each method with --capabilities each', async () => {
