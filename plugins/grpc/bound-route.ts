@@ -13,6 +13,7 @@ import {
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { HttpRouteOperation, ManifestRoute } from '../../core/contract/index.js';
 import { createInvalidRequest } from '../shared/transport.js';
+import { listBound, listParameters } from './check-bind.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
 import { type ExactValue, findExcess, parseExactly } from './exact-values.js';
 import { findInvalid } from './find-invalid.js';
@@ -240,17 +241,9 @@ function bindPath(
   path: string,
   bind: Readonly<Record<string, string>>,
 ): PathField[] {
-  const names = [...path.matchAll(PARAMETER)].map(([, name = '']) => name);
   const composed = Object.entries(bind).filter(([, text]) => !isFieldPath(text));
-  const consumed = composed.flatMap(([, text]) =>
-    [...text.matchAll(PARAMETER)].map(([, name = '']) => name),
-  );
-  const unknown = [
-    ...consumed,
-    ...Object.keys(bind).filter((name) => isFieldPath(bind[name] ?? '')),
-  ].find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new Error(`binds '${unknown}', which its path has not`);
-  const single = names
+  const consumed = composed.flatMap((entry) => listBound(entry));
+  const single = listParameters(path)
     .filter((name) => !consumed.includes(name))
     .map((name): [string, string] => [bind[name] ?? name, `{${name}}`]);
   return [...single, ...composed].map(([name, template]) => {

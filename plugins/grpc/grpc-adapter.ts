@@ -1,5 +1,6 @@
 import { defineAdapter, type ModuleProblem } from '../../core/contract/index.js';
 import { findMoreThanRoutes, findProtocolHeaders, findRawMode } from '../shared/transport.js';
+import { findUnbound } from './check-bind.js';
 import { grpcConfig, grpcOperation, grpcTransport } from './config.js';
 
 /** Kind `grpc`: unary and server-streaming methods of gRPC services. */
@@ -15,6 +16,7 @@ export const grpcAdapter = defineAdapter({
   ],
   checkManifest: (manifest, routes) => [
     ...findMoreThanRoutes(manifest, 'grpc'),
+    ...findUnbound(routes),
     ...routes.flatMap(({ declared }, index): ModuleProblem[] => {
       if (declared.operation?.stream !== 'sse') return [];
       const path = ['http_routes', index, 'operation', 'stream'];

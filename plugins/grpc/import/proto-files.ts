@@ -84,8 +84,13 @@ function listAbove(path: string): string[] {
 }
 
 function isSource(path: string): boolean {
-  const status = statSync(path, { throwIfNoEntry: false });
-  return status?.isFile() === true && status.size <= MAX_BYTES;
+  try {
+    const status = statSync(path);
+    return status.isFile() && status.size <= MAX_BYTES;
+  } catch {
+    // Also for a path below a file, such as in a folder above that has nothing to do with the source.
+    return false;
+  }
 }
 
 function nameIn(path: string, folders: readonly string[]): string {

@@ -239,6 +239,10 @@ describe('modgate import grpc of .proto files', () => {
       'syntax = "proto3"; import "a/b.proto";\nmessage M { a.B b = 1; }',
       '(not found: a/b.proto; use --proto-path)',
     ],
+    'an import below a file': [
+      'syntax = "proto3"; import "library.proto/b.proto";\nmessage M { a.B b = 1; }',
+      '(not found: library.proto/b.proto; use --proto-path)',
+    ],
     'an import above all folders': [
       'syntax = "proto3"; import "../library.proto";\nmessage M { a.B b = 1; }',
       '(not found: ../library.proto; use --proto-path)',

@@ -124,6 +124,20 @@ describe('credentials and TLS of kind grpc', () => {
     expect(server.calls).to.have.length(1);
   });
 
+  it('rejects a bind whose parameters are not in the path', () => {
+    const bind = { id: 'name', name: 'a/{id}/{other}', gone: 'book.name' };
+    const declared = { method: 'GET', path: '/a/{id}', capability: null };
+    const problems = grpcAdapter.checkManifest?.(
+      { http_routes: [declared], capabilities: [] } as never,
+      [{ declared, options: { method: 'a.B/C', bind } }] as never,
+    );
+    const path = ['http_routes', 0, 'operation', 'grpc', 'bind'];
+    expect(problems?.map((problem) => problem.path)).to.deep.equal([
+      [...path, 'name'],
+      [...path, 'gone'],
+    ]);
+  });
+
   it('requires grpcs for tls, and one strategy for hash_header', () => {
     const config = { endpoints: ['grpc://a:1'], descriptors: { file: 'set' } };
     for (const invalid of [
