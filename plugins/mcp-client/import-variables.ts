@@ -22,14 +22,19 @@ export function readVariables(
     const [, name, value] = VARIABLE.exec(text) ?? [];
     if (name === undefined || value === undefined)
       return context.reject('--env must be NAME=VALUE');
-    if (value.startsWith(FILE)) {
-      return [name, `${FILE}${context.pathInDescriptor(value.slice(FILE.length))}`];
-    }
     const isSecret = SECRET_WORDS.test(name) || URL_PASSWORD.test(value);
     if (isSecret && !SECRET_REFERENCE.test(value)) {
       context.reject(`--env ${name} must be a reference: ${name}=env:${name}, or file:PATH`);
     }
-    return [name, value];
+    return [name, relateReference(value, context)];
   });
   return Object.fromEntries(variables);
+}
+
+/** A file is that of the command line, which the descriptor names from its own folder. */
+export function relateReference(
+  value: string,
+  { pathInDescriptor }: Pick<ImportContext, 'pathInDescriptor'>,
+): string {
+  return value.startsWith(FILE) ? `${FILE}${pathInDescriptor(value.slice(FILE.length))}` : value;
 }

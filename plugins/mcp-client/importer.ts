@@ -14,7 +14,7 @@ import {
 import type { McpConfig } from './config.js';
 import { readMember } from './exchange.js';
 import { findToolProblem } from './header-parameters.js';
-import { readVariables } from './import-variables.js';
+import { readVariables, relateReference } from './import-variables.js';
 import { type ListMethod, listPages } from './list-pages.js';
 import { createOpener } from './open-server.js';
 import type { OpenSession } from './session-slot.js';
@@ -85,7 +85,9 @@ function createConfig(
   return {
     url: first,
     ...(ca !== undefined && { tls: { ca: context.pathInDescriptor(ca) } }),
-    ...(auth !== undefined && { auth: { bearer: auth.slice(BEARER.length) } }),
+    ...(auth !== undefined && {
+      auth: { bearer: relateReference(auth.slice(BEARER.length), context) },
+    }),
   };
 }
 

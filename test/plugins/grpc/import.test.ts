@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -120,6 +120,22 @@ describe('modgate import grpc', () => {
       expect(readManifest().http_routes).to.have.length(16);
       const again = await place.run([...words, '--check']);
       expect(again.code, again.stdout).to.equal(0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('reads credentials from a file of the command line', async () => {
+    const server = await startLibrary({}, { reflection: { version: 'v1' } });
+    try {
+      writeFileSync(join(place.folder, 'key'), 'secret-of-a-file');
+      const { code, stderr } = await place.run([
+        ...['import', 'grpc', `127.0.0.1:${server.port}`, '--module', 'library'],
+        ...['--auth', 'bearer=file:key'],
+      ]);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const descriptor = readFileSync(join(place.folder, 'modules.d/library.yaml'), 'utf8');
+      expect(descriptor).to.include('bearer: file:../key');
     } finally {
       await server.stop();
     }

@@ -181,6 +181,14 @@ describe('modgate import mcp', () => {
     expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer secret-of-notes');
   });
 
+  it('reads credentials from a file of the command line', async () => {
+    writeFileSync(join(place.folder, 'key'), 'secret-of-a-file');
+    expect((await run(server.url, '--auth', 'bearer=file:key')).code).to.equal(0);
+    const descriptor = readFileSync(join(place.folder, 'modules.d/notes.yaml'), 'utf8');
+    expect(descriptor).to.include('bearer: file:../key');
+    expect(server.requests.at(-1)?.headers.authorization).to.equal('Bearer secret-of-a-file');
+  });
+
   it('passes variables to a command, and writes secrets as references alone', async () => {
     writeFileSync(join(place.folder, 'key'), 'secret-of-a-file');
     mkdirSync(join(place.folder, 'tools'));
