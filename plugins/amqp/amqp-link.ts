@@ -24,6 +24,8 @@ const MAX_WAIT_MS = 1_000;
 
 /** Rejected credentials are rarely accepted soon. */
 const REFUSED_BACKOFF = { firstMs: 100, maxMs: 30_000 };
+/** A connection that lasts is one in order. */
+const STABLE_MS = 5_000;
 /** A channel that the broker closes again and again, such as for a missing exchange. */
 const CHANNEL_BACKOFF = { firstMs: 100, maxMs: 1_000 };
 
@@ -202,19 +204,20 @@ export class AmqpLink {
     const { signal } = this.#closing;
     let failures = 0;
     while (!signal.aborted) {
-      let isLost = false;
+      let openedAt: number | null = null;
       try {
         const address = await Promise.race([addresses.next(), this.#closed]);
         this.#broker = address.name;
         const connection = this.#createConnection(address);
         await withTimeout(connection, () => connection.connect());
         await this.#serve(connection, () => {
-          failures = 0;
-          isLost = true;
+          openedAt ??= performance.now();
         });
       } catch (error) {
-        failures += 1;
-        this.#report(toBrokerError(error), isLost);
+        // A broker that accepts each connection and drops it is not connected to without a pause.
+        const lastedMs = openedAt === null ? 0 : performance.now() - openedAt;
+        failures = lastedMs >= STABLE_MS ? 1 : failures + 1;
+        this.#report(toBrokerError(error), openedAt !== null);
       }
       this.#connection?.destroy(CLOSED);
       // The first delay applies until each broker has failed once.

@@ -270,6 +270,18 @@ describe('amqp adapter with a hostile broker', () => {
     expect(alarms[0]?.fields['reason']).to.equal('\\u001b[31mdisk\\u000a');
   });
 
+  it('waits longer and longer for a broker that drops each connection', async () => {
+    const connectedAt: number[] = [];
+    await open(GREETING, (socket) => {
+      connectedAt.push(performance.now());
+      socket.end();
+    });
+    await eventually(() => connectedAt.length === 6, PATIENCE_MS);
+    // After 100 ms, 200 ms, and so on, with jitter.
+    const [before = 0, last = 0] = connectedAt.slice(-2);
+    expect(last - before).to.be.above(1_000);
+  });
+
   it('survives an answer before its consumer is there', async () => {
     const early = Buffer.concat([deliver(1), message({ correlationId: 'a' }, Buffer.from('1'))]);
     const greeting = GREETING.with(-1, Buffer.concat([early, GREETING.at(-1) as Buffer]));
