@@ -30,6 +30,11 @@ export function convertTemplate(template: string): ConvertedTemplate | { readonl
     const [literal] = LITERAL.exec(rest) ?? [];
     if (variable !== undefined) {
       const segments = nameSegments(field, pattern, names);
+      const [only = ''] = segments;
+      // `bind` would read it as the name of a field.
+      if (segments.length === 1 && !only.startsWith('{')) {
+        return { reason: 'a variable without a wildcard is not carried' };
+      }
       fields.push(field);
       const last = field.split('.').at(-1) ?? field;
       if (segments.length > 1) bind[field] = segments.join('/').replaceAll('...', '');

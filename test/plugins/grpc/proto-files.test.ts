@@ -71,6 +71,7 @@ import "google/api/annotations.proto";
 message Named { string name = 1; }
 service Paths {
   rpc Verb(Named) returns (Named) { option (google.api.http) = { post: "/v1/{name=**}:do" }; }
+  rpc Fixed(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=b}" }; }
   rpc Get(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
   rpc Again(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
 }`;
@@ -216,6 +217,7 @@ describe('modgate import grpc of .proto files', () => {
     );
     expect(paths).to.deep.equal([
       'POST /paths.Paths/Verb',
+      'POST /paths.Paths/Fixed',
       'GET /v1/a/{a}',
       'POST /paths.Paths/Again',
     ]);
