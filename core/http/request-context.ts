@@ -168,11 +168,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.held.identifyAnonymous(nameNetwork(this.client?.address ?? ''));
   }
 
-  mask(text: string, mayBeCut = false): string {
+  mask(text: string, isCut = false): string {
     const { credentialHeaders } = this.#options.authentication;
     this.#mask ??= createCredentialMask(this.req.rawHeaders, credentialHeaders, this.#secrets);
-    const masked = this.#mask(text, mayBeCut);
-    return this.inProcess === null ? masked : this.inProcess.mask(masked, mayBeCut);
+    const masked = this.#mask(text, isCut);
+    return this.inProcess === null ? masked : this.inProcess.mask(masked, isCut);
   }
 
   addSecrets(secrets: readonly Secret[]): void {

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { Log, LogWrite } from '../contract/log.js';
-import type { Mask } from '../lib/secrets/mask-secrets.js';
+import { type Mask, mayBeCut } from '../lib/secrets/mask-secrets.js';
 import { formatLine } from './format-line.js';
 import { redactFields } from './redact.js';
 import { toTerminalLine } from './terminal-line.js';
@@ -210,7 +210,7 @@ export function withMask(log: Log, mask: Mask): Log {
 
 /** @param value as `redactFields` leaves it, which limits its depth */
 function maskTexts(value: unknown, mask: Mask): unknown {
-  if (typeof value === 'string') return mask(value, true);
+  if (typeof value === 'string') return mask(value, mayBeCut(value));
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => maskTexts(item, mask));
   if (typeof Reflect.get(value, 'toJSON') === 'function') return value;

@@ -10,6 +10,7 @@ import {
   createSecretMask,
   joinMasks,
   type Mask,
+  mayBeCut,
   shortenMasked,
   UNCHANGED,
 } from '../lib/secrets/mask-secrets.js';
@@ -24,7 +25,7 @@ export function createMask(
   call: { readonly mask?: Mask } | null = null,
 ): Mask {
   const mask = createSecretMask(secrets.map((secret) => secret.reveal()));
-  return joinMasks(mask, (text, mayBeCut) => call?.mask?.(text, mayBeCut) ?? text);
+  return joinMasks(mask, (text, isCut) => call?.mask?.(text, isCut) ?? text);
 }
 
 /** The shortest line of a secret by which it is found. Characters. */
@@ -53,7 +54,7 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
   const { failure, status, phase, message, detail } = error;
   const retryAfterMs = readRetryAfterMs(error);
   // An adapter may have cut what it quotes.
-  const maskText = (text: unknown) => (typeof text === 'string' ? mask(text, true) : '');
+  const maskText = (text: unknown) => (typeof text === 'string' ? mask(text, mayBeCut(text)) : '');
   const masked = { message: maskText(message), detail: maskText(detail) };
   const invalid = listInvalidParts(error, mask);
   const isClean = masked.message === message && (masked.detail === detail || detail === undefined);

@@ -74,7 +74,7 @@ export async function callSurface(
   const abort = (reason: unknown) => surface.run(() => controller.abort(reason));
   const { signal } = controller;
   request.signal.addEventListener('abort', { handleEvent: () => abort(request.signal.reason) });
-  const mask: Mask = (text, mayBeCut) => request.mask(text, mayBeCut);
+  const mask: Mask = (text, isCut) => request.mask(text, isCut);
   const reauthenticate = () => request.reauthenticate();
   const call: SurfaceCall = {
     requestId: request.requestId,

@@ -2,27 +2,25 @@ import { type DecodedText, decodePercent, ENCODINGS, locatePercent } from './per
 
 /**
  * Removes credentials from a text.
- * @param mayBeCut whether something may have cut the text: a start of a secret at its end is then removed too
+ * @param isCut whether something may have cut the text: a start of a secret at its end is then removed too
  */
-export type Mask = (text: string, mayBeCut?: boolean) => string;
+export type Mask = (text: string, isCut?: boolean) => string;
 
 export const MASK = '[redacted]';
 /** The start of a secret that is searched, so that the cost does not depend on its length. */
 const SEARCHED_LENGTH = 64;
-/** A shorter start of a secret, at the end of a text that was cut, reveals nothing. */
-const MIN_CUT_LENGTH = 4;
-/** No text is cut to less; the end of a shorter one is that of its writer. */
-const MIN_CUT_TEXT = 100;
+/** A shorter start of a secret reveals little, and may be an ordinary word, such as `password`. */
+const MIN_CUT_LENGTH = 9;
+/** No adapter or log cuts a text to less: the end of a shorter one is that of its writer. */
+const MIN_CUT_TEXT = 200;
 /** The end of a text that may be the start of an encoded secret. */
 const MAX_CUT_LENGTH = 1_024;
 /** What may be left of a character that is encoded in percent. */
-const CUT_ENDS = [/$/, ...[0, 1, 2, 3].map((bytes) => percentEnd(bytes))];
+const PERCENT_END = /%[0-9A-Fa-f]?$/;
+/** Starts where a run does, since a search from each of its characters would take quadratic time. */
+const ENCODED_END = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]+$/;
 /** Text that may be base64, such as that of a Basic credential. */
 const ENCODED = /[A-Za-z0-9+/_-]+={0,2}/g;
-
-function percentEnd(bytes: number): RegExp {
-  return new RegExp(`(?:%[0-9A-Fa-f]{2}){${bytes}}(?:%[0-9A-Fa-f]?)?$`);
-}
 
 /** The mask of no secret. */
 export const UNCHANGED: Mask = (text) => text;
@@ -41,8 +39,7 @@ export function createSecretMask(given: readonly string[]): Mask {
   const shortest = Math.min(...secrets.map(({ length }) => Math.min(length, SEARCHED_LENGTH)));
   // Three bytes are four characters of base64.
   const search: Search = { secrets, minEncodedLength: Math.ceil((shortest * 4) / 3) };
-  return (text, mayBeCut = false) => {
-    const isCut = mayBeCut && text.length >= MIN_CUT_TEXT;
+  return (text, isCut = false) => {
     const spans = findSpans(text, search);
     if (isCut) spans.push(...findCutSecret(text, secrets));
     let form: DecodedText = { text, starts: null };
@@ -62,7 +59,12 @@ export function createSecretMask(given: readonly string[]): Mask {
 /** One mask after the other. */
 export function joinMasks(first: Mask, second: Mask): Mask {
   if (first === second) return first;
-  return (text, mayBeCut) => second(first(text, mayBeCut), mayBeCut);
+  return (text, isCut) => second(first(text, isCut), isCut);
+}
+
+/** Whether a writer that is not known, such as a plugin, may have cut a text. */
+export function mayBeCut(text: string): boolean {
+  return text.length >= MIN_CUT_TEXT;
 }
 
 /** The part of a longer text that is masked before it is shortened, since the cost of a mask depends on the length. */
@@ -70,7 +72,7 @@ const MARGIN = 4_096;
 
 /** Shortens a text so that no part of a secret remains at its end: what is masked is cut, not the reverse. */
 export function shortenMasked(text: string, maxLength: number, mask: Mask): string {
-  return mask(text.slice(0, maxLength + MARGIN), true).slice(0, maxLength);
+  return mask(text.slice(0, maxLength + MARGIN), mayBeCut(text)).slice(0, maxLength);
 }
 
 interface Search {
@@ -118,8 +120,8 @@ function findCutSecret(text: string, secrets: readonly string[]): Span[] {
   let form: DecodedText = { text: text.slice(offset), starts: null };
   for (let encodings = 0; encodings <= ENCODINGS; encodings += 1) {
     const { text: decoded, starts } = form;
-    for (const end of CUT_ENDS) {
-      const start = findCutForm(decoded.replace(end, ''), secrets);
+    for (const end of new Set([decoded, decoded.replace(PERCENT_END, '')])) {
+      const start = findCutForm(end, secrets);
       if (start !== null) spans.push([offset + (starts?.[start] ?? start), text.length]);
     }
     const next = locatePercent(form);
@@ -131,7 +133,7 @@ function findCutSecret(text: string, secrets: readonly string[]): Span[] {
 
 /** @returns where the start of a secret begins, as it is or in base64; `null` without one */
 function findCutForm(text: string, secrets: readonly string[]): number | null {
-  const encoded = /[A-Za-z0-9+/_-]+$/.exec(text)?.[0] ?? '';
+  const encoded = ENCODED_END.exec(text)?.[0] ?? '';
   return endsWithEncoded(encoded, secrets)
     ? text.length - encoded.length
     : findCutStart(text, secrets);
@@ -139,14 +141,20 @@ function findCutForm(text: string, secrets: readonly string[]): number | null {
 
 /** @returns where it begins, at the earliest; `null` for none */
 function findCutStart(text: string, secrets: readonly string[]): number | null {
-  const starts = secrets.flatMap((secret) => {
-    const longest = Math.min(secret.length - 1, SEARCHED_LENGTH, text.length);
-    for (let length = longest; length >= MIN_CUT_LENGTH; length -= 1) {
-      if (text.endsWith(secret.slice(0, length))) return [text.length - length];
-    }
-    return [];
-  });
-  return starts.length === 0 ? null : Math.min(...starts);
+  // A longer start is found like a whole secret.
+  const end = text.slice(-SEARCHED_LENGTH);
+  const lengths = secrets.map((secret) => measureCutStart(end, secret));
+  const longest = Math.max(...lengths);
+  return longest === 0 ? null : text.length - longest;
+}
+
+/** @returns the length of the start of a secret at the end of a text */
+function measureCutStart(text: string, secret: string): number {
+  const start = secret.slice(0, MIN_CUT_LENGTH);
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, at + 1)) {
+    if (secret.startsWith(text.slice(at))) return text.length - at;
+  }
+  return 0;
 }
 
 function endsWithEncoded(text: string, secrets: readonly string[]): boolean {

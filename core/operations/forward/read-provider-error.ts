@@ -47,8 +47,8 @@ export function readProviderError(
   const clean: CleanText = (value, maxCharacters) => {
     if (typeof value !== 'string') return null;
     // An adapter may have cut a text that is as long as those that are shown.
-    const mayBeCut = value.length >= maxCharacters;
-    const text = mask(value.replace(CONTROL_CHARACTERS, ' ').trim(), mayBeCut);
+    const isCut = value.length >= maxCharacters;
+    const text = mask(value.replace(CONTROL_CHARACTERS, ' ').trim(), isCut);
     return text === '' ? null : truncate(text, maxCharacters);
   };
   return { detail: readDetail(problem, clean), errors: readEntries(problem, clean) };

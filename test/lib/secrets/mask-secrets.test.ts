@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createSecretMask, MASK, shortenMasked } from '../../../core/lib/secrets/mask-secrets.js';
+import {
+  createSecretMask,
+  joinMasks,
+  MASK,
+  mayBeCut,
+  shortenMasked,
+} from '../../../core/lib/secrets/mask-secrets.js';
 
 const SECRETS = [
   'dev-service:a-caller:use',
@@ -112,13 +118,13 @@ describe('the mask of a text that may be cut', () => {
     it(`removes each start of ${JSON.stringify(secret)} at the end, in any form`, () => {
       const base64 = Buffer.from(secret).toString('base64');
       for (const form of [secret, encodeURIComponent(secret), base64]) {
-        for (let length = 24; length < form.length; length += 1) {
+        for (let length = 27; length < form.length; length += 1) {
           const text = `${before}${form.slice(0, length)}`;
           const shown = mask(text, true);
           expect(shown, text).to.equal(`${before}${MASK}`);
         }
       }
-      for (let length = 4; length < secret.length; length += 1) {
+      for (let length = 9; length < secret.length; length += 1) {
         expect(mask(`${before}${secret.slice(0, length)}`, true)).to.equal(`${before}${MASK}`);
       }
     });
@@ -131,7 +137,22 @@ describe('the mask of a text that may be cut', () => {
     });
   }
 
-  it('keeps the end of a short text', () => {
-    expect(mask('made by dev-service', true)).to.equal('made by dev-service');
+  it('keeps the end of a short text, and words with which a secret begins', () => {
+    expect(mayBeCut('made by dev-service')).to.equal(false);
+    const words = createSecretMask([
+      'password-of-crm-9282',
+      'https://hooks.internal/T0',
+      'postgres',
+    ]);
+    for (const end of ['invalid password', 'connect by https://', 'the user post']) {
+      expect(words(`${before}${end}`, true)).to.equal(`${before}${end}`);
+    }
+  });
+
+  it('removes a start of a secret although another secret before it is removed', () => {
+    const host = 'h'.repeat(180);
+    const joined = joinMasks(createSecretMask([host]), createSecretMask(['T6f4a372352f0c0ffee']));
+    const text = `for ${host} with the token T6f4a372352f0`;
+    expect(joined(text, mayBeCut(text))).to.equal(`for ${MASK} with the token ${MASK}`);
   });
 });
