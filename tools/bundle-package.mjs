@@ -30,7 +30,8 @@ const URL_OF_FILE = /new URL\(\s*['"](\.[^'"]+\.js)['"],\s*import\.meta\.url/g;
 const BUNDLED = new Set(['jsonc-parser', 'kysely', 'tsyringe']);
 /**
  * CommonJS packages of every start. `import` would read their code twice: for the names of their
- * exports, and to run it.
+ * exports, and to run it. Never compare the classes of superstruct with `instanceof`: plugins of
+ * others may load a second copy, an ES module.
  */
 const REQUIRED = [
   'commander',

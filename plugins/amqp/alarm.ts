@@ -1,7 +1,7 @@
 import type { Log } from '../../core/contract/index.js';
 import { escapeReason } from './broker-error.js';
 
-/** A broker whose alarm comes and goes without end cannot fill the log. */
+/** A broker that repeatedly raises and clears its alarm cannot fill the log. */
 const MAX_LINES = 20;
 const WINDOW_MS = 60_000;
 

@@ -24,7 +24,7 @@ const MAX_WAIT_MS = 1_000;
 
 /** Rejected credentials are rarely accepted soon. */
 const REFUSED_BACKOFF = { firstMs: 100, maxMs: 30_000 };
-/** A connection that lasts is one in order. */
+/** A connection that lasts this long resets the backoff. */
 const STABLE_MS = 5_000;
 /** A channel that the broker closes again and again, such as for a missing exchange. */
 const CHANNEL_BACKOFF = { firstMs: 100, maxMs: 1_000 };

@@ -13,7 +13,7 @@ import {
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import type { HttpRouteOperation, ManifestRoute } from '../../core/contract/index.js';
 import { createInvalidRequest } from '../shared/transport.js';
-import { listBound, listParameters } from './check-bind.js';
+import { listBound, listParameters, PARAMETER } from './check-bind.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
 import { type ExactValue, findExcess, parseExactly } from './exact-values.js';
 import { findInvalid } from './find-invalid.js';
@@ -47,7 +47,6 @@ interface QueryField {
 }
 
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-const PARAMETER = /\{([^{}]+?)(?:\.\.\.)?\}/g;
 
 /** A route with its method, which writes the message of a request. */
 export class BoundRoute {
@@ -137,7 +136,7 @@ export class BoundRoute {
     const named = new Set<string>();
     for (const [name, texts] of values) {
       const fields = findFieldPath(this.method.input, name);
-      // What the route does not declare is the business of its query_schema.
+      // `query_schema` validates undeclared names.
       if (fields === null) continue;
       const path = fields.map((field) => field.name).join('.');
       if (named.has(path)) {

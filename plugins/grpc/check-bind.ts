@@ -1,7 +1,8 @@
 import type { ModuleProblem, ProviderRoute } from '../../core/contract/index.js';
 import { type GrpcOperation, isFieldPath } from './config.js';
 
-const PARAMETER = /\{([^{}]+?)(?:\.\.\.)?\}/g;
+/** A parameter in a path, or in a text of `bind`. */
+export const PARAMETER = /\{([^{}]+?)(?:\.\.\.)?\}/g;
 
 /** The names of the parameters in the path of a route, or in a text of `bind`. */
 export function listParameters(text: string): string[] {
@@ -13,7 +14,7 @@ export function listBound([name, text]: readonly [string, string]): string[] {
   return isFieldPath(text) ? [name] : listParameters(text);
 }
 
-/** Finds entries of `bind` that use parameters which the path has not. */
+/** Finds entries of `bind` that use parameters that the path does not have. */
 export function findUnbound(routes: readonly ProviderRoute[]): ModuleProblem[] {
   return routes.flatMap(({ declared, options }, index) => {
     const names = listParameters(declared.path);

@@ -112,7 +112,7 @@ export class ToolPins {
   }
 }
 
-/** A line for each tool, for so many. */
+/** Logs one line per tool, at most `MAX_LINES`. */
 function writeLines(write: LogWrite, tools: readonly string[], message: string): void {
   for (const tool of tools.slice(0, MAX_LINES)) write({ tool }, message);
   const others = tools.length - MAX_LINES;

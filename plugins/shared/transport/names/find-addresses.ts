@@ -15,7 +15,8 @@ export type FindAddresses = (name: string) => Promise<readonly string[]>;
  * For kinds that find their servers themselves, such as brokers: how the names of one provider are
  * resolved. With a `resolver` its DNS servers are asked, by the rules of `endpoints`: at most once in
  * `refresh_ms`, answers count for `stale_ms` while servers fail, and local addresses have to be
- * allowed. Look-ups in flight end with the scope. Without one the system resolves names, also by its file of hosts.
+ * allowed. Lookups in flight end with the scope. Without one the system resolves names, including the hosts
+ * file.
  */
 export function createAddressFinder(
   config: ResolverConfig | undefined,
