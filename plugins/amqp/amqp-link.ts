@@ -67,6 +67,8 @@ export class AmqpLink {
   readonly #closed: Promise<never>;
   readonly #calls = new Map<string, PendingCall>();
   #connection: BrokerConnection | null = null;
+  /** Whether it has answered a call. */
+  #hasAnswered = false;
   #session: Session | null = null;
   #watch: TargetWatch | null = null;
   readonly #alarm: Alarm;
@@ -216,7 +218,8 @@ export class AmqpLink {
       } catch (error) {
         // A broker that accepts each connection and drops it is not connected to without a pause.
         const lastedMs = openedAt === null ? 0 : performance.now() - openedAt;
-        failures = lastedMs >= STABLE_MS ? 1 : failures + 1;
+        const wasUseful = this.#hasAnswered || lastedMs >= STABLE_MS;
+        failures = wasUseful ? 1 : failures + 1;
         this.#report(toBrokerError(error), openedAt !== null);
       }
       this.#connection?.destroy(CLOSED);
@@ -233,6 +236,7 @@ export class AmqpLink {
       blocked: (reason) => this.#alarm.change(reason, this.#broker),
     });
     this.#connection = connection;
+    this.#hasAnswered = false;
     this.#alarm.reason = null;
     return connection;
   }
@@ -338,6 +342,7 @@ export class AmqpLink {
     }
     try {
       call.resolve(toOutcome(message, skippedBytes, call.limits));
+      this.#hasAnswered = true;
     } catch (error) {
       call.reject(error as ProviderFailure);
     }

@@ -47,7 +47,10 @@ describe('a file of endpoints of kind grpc', () => {
   };
 
   const start = async (endpoints?: readonly (string | object)[]) => {
-    const descriptor = describeLibrary(ROUTES, '', {}, { endpoints: { file: `./${FILE}` } });
+    // Longer than the test holds a call on a busy machine.
+    const limits = { timeout_ms: 60_000 };
+    const config = { endpoints: { file: `./${FILE}` } };
+    const descriptor = describeLibrary(ROUTES, '', { limits }, config);
     const files = { ...descriptor, ...(endpoints && { [FILE]: endpoints }) };
     host = await startHost({ files });
     const call = createCaller(host.url);
