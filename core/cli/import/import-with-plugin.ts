@@ -3,7 +3,6 @@ import type {
   ImportContext,
   ImportedModule,
   Log,
-  LogWrite,
   ResolvedConfig,
   Secret,
 } from '../../contract/index.js';
@@ -15,6 +14,7 @@ import { ModuleScope } from '../../isolation/scope.js';
 import { withTimeout } from '../../lib/promises.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import { toError } from '../../lib/to-error.js';
+import { withMask } from '../../log/logger.js';
 import { validateForAdapter } from '../../manifest/adapter-operations.js';
 import { upgradeManifest } from '../../manifest/upgrade-manifest.js';
 import type { PluginRegistry } from '../../plugin-loader/plugin-registry.js';
@@ -61,8 +61,8 @@ export async function importWithPlugin(
   if (violation !== undefined) throw new ConfigError(describeOption(violation));
   // A source may repeat the credentials with which it was read.
   const secrets: Secret[] = [];
-  const mask: Mask = (text, mayBeCut) => createMask(secrets)(text, mayBeCut);
-  const log = maskLog(environment.log, mask);
+  const mask: Mask = (text, isCut) => createMask(secrets)(text, isCut);
+  const log = withMask(environment.log, mask);
   const scope = new ModuleScope(log);
   try {
     const context = createContext(request, { ...environment, log, secrets }, scope);
@@ -97,17 +97,13 @@ function explainError(error: unknown, { name, source }: PluginImport, mask: Mask
 
 /** The file, address or program, without what may be credentials. */
 function nameSource([word = '']: PluginImport['source']): string {
-  if (!word.includes('://') || !URL.canParse(word)) return word;
-  const { protocol, host, pathname } = new URL(word);
-  return `${protocol}//${host}${pathname}`;
-}
-
-function maskLog({ debug, info, warn, error }: Log, mask: Mask): Log {
-  const masked =
-    (write: LogWrite): LogWrite =>
-    (fields, message) =>
-      write(fields, mask(message, true));
-  return { debug: masked(debug), info: masked(info), warn: masked(warn), error: masked(error) };
+  const isUrl = word.includes('://');
+  if (isUrl && URL.canParse(word)) {
+    const { protocol, host, pathname } = new URL(word);
+    return `${protocol}//${host}${pathname}`;
+  }
+  const named = isUrl ? word.replace(/[?#].*/s, '') : word;
+  return /:.*@/s.test(named) ? named.slice(named.lastIndexOf('@') + 1) : named;
 }
 
 function createContext(

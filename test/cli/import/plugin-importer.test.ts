@@ -242,6 +242,11 @@ describe('modgate import with an importer of a plugin', () => {
     expect(await run('acme', 'http://me:s3cret@b/throw:it?token=s3cret', ...module)).to.match(
       /^1 modgate: the import of acme from http:\/\/b\/throw:it failed: /,
     );
+    for (const source of ['http://me:s3cret@b:99999/throw:it', 'me:s3cret@b:99999/throw:it']) {
+      expect(await run('acme', source, ...module)).to.match(
+        /^1 modgate: the import of acme from b:99999\/throw:it failed: /,
+      );
+    }
     expect(await run('acme', 'orders.json', ...module, '--style', 'odd')).to.match(
       /^2 modgate: .*--style.*short, long/,
     );

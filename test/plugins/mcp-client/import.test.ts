@@ -218,6 +218,10 @@ describe('modgate import mcp', () => {
     const wrong = [
       'NOTES_TOKEN=abc-value',
       'DATABASE=db://a:abc-value@b',
+      'DATABASE=db://a:abc/abc-value@b',
+      'ORIGIN=https://abc-value@b',
+      'ROOT=file:///abc-value',
+      ...['PGPASSWORD', 'API_KEYS', 'githubToken', 'SSHPASS'].map((name) => `${name}=abc-value`),
       'abc-value',
       '=abc-value',
     ];
