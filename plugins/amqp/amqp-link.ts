@@ -220,6 +220,7 @@ export class AmqpLink {
         const lastedMs = openedAt === null ? 0 : performance.now() - openedAt;
         const wasUseful = this.#hasAnswered || lastedMs >= STABLE_MS;
         failures = wasUseful ? 1 : failures + 1;
+        if (wasUseful) addresses.forget();
         this.#report(toBrokerError(error), openedAt !== null);
       }
       this.#connection?.destroy(CLOSED);

@@ -37,6 +37,11 @@ export class BrokerAddresses {
     return this.#urls.length;
   }
 
+  /** Makes the next call resolve a name again. Called after a useful connection. */
+  forget(): void {
+    this.#next.length = 0;
+  }
+
   /** @throws Error for a name that cannot be resolved; the next call continues with the next URL. */
   async next(): Promise<BrokerAddress> {
     const known = this.#next.shift();

@@ -17,11 +17,13 @@ describe('amqp adapter: names', () => {
   const sockets = new Set<Socket>();
   const opened: OpenedProvider[] = [];
   let addresses: readonly string[] = [];
+  let isDnsDown = false;
   let dns: DnsServer;
 
   before(async function () {
     await needRabbit(this);
     dns = await startDnsServer(({ type }) => {
+      if (isDnsDown) return { rcode: 'SERVFAIL' };
       const found = type === 'A' ? addresses : [];
       if (addresses.length === 0) return { rcode: 'NXDOMAIN' };
       return { records: found.map((address) => ({ type: 'A', address })) };
@@ -93,6 +95,36 @@ describe('amqp adapter: names', () => {
     servers[0]?.close();
     for (const socket of sockets) socket.destroy();
     await isConnectedTo(running, `${NAME}:${port} (127.0.0.4)`);
+  });
+
+  it('resolves the name again after a long connection, before it tries other old addresses', async () => {
+    const port = await startBroker('127.0.0.3');
+    await startBroker('127.0.0.4', port);
+    await startBroker('127.0.0.5', port);
+    let oldAttempts = 0;
+    servers[1]?.on('connection', () => {
+      oldAttempts += 1;
+    });
+    addresses = ['127.0.0.3', '127.0.0.4'];
+    const running = await open(`amqp://${NAME}:${port}`);
+    await isConnectedTo(running, `${NAME}:${port} (127.0.0.3)`);
+    const stableAt = performance.now() + 5_500;
+    await eventually(() => performance.now() >= stableAt, PATIENCE_MS);
+    addresses = ['127.0.0.5'];
+    servers[0]?.close();
+    for (const socket of sockets) socket.destroy();
+    await isConnectedTo(running, `${NAME}:${port} (127.0.0.5)`);
+    expect(oldAttempts).to.equal(0);
+  });
+
+  it('asks again after a failed lookup, whatever refresh_ms is', async () => {
+    const port = await startBroker('127.0.0.3');
+    addresses = ['127.0.0.3'];
+    isDnsDown = true;
+    const running = await open(`amqp://${NAME}:${port}`, { refresh_ms: 3_600_000 });
+    expect(await reasonOf(running)).to.include(`DNS ESERVFAIL ${NAME}`);
+    isDnsDown = false;
+    await isConnectedTo(running, `${NAME}:${port} (127.0.0.3)`);
   });
 
   it('verifies the name of the URL, whatever the DNS server answers', async () => {

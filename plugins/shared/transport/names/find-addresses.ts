@@ -36,7 +36,8 @@ export function createAddressFinder(
     known.set(name, entry);
     if (performance.now() - entry.lookedAt >= settings.refreshMs) {
       await entry.lookup.refresh();
-      entry.lookedAt = performance.now();
+      // Callers space their attempts: without addresses each one asks again.
+      if (entry.lookup.addresses.length > 0) entry.lookedAt = performance.now();
     }
     const { addresses, failure } = entry.lookup;
     if (addresses.length > 0) return addresses;
