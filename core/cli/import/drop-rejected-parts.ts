@@ -101,7 +101,7 @@ function dropSharedPart(
   schemas[name] = remaining as JsonObject | boolean;
 }
 
-/** What no removed part mends. */
+/** No removed part fixes it. */
 function createUnimportable({ message }: Rejection): CommandError {
   return new CommandError(`the document cannot be imported: ${message}`);
 }
