@@ -9,7 +9,7 @@ export function createBrokerModule(port: number): OwnModule {
     // For gateways that do not speak AMQP.
     url: `http://127.0.0.1:${port}`,
     provider: { kind: 'amqp', config: { url: `amqp://127.0.0.1:${port}`, queue: 'q' } },
-    limits: { timeout_ms: 3_000 },
+    limits: { timeout_ms: 4_000 },
     manifest: {
       inline: {
         ...{ protocol: 'modgate.manifest.v1', module_id: 'queue', capabilities: ['shop.use'] },

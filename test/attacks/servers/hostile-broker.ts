@@ -7,6 +7,7 @@ import {
   channelOk,
   frame,
   HEADER,
+  HEARTBEAT,
   ids,
   long,
   METHOD,
@@ -26,7 +27,7 @@ export interface HostileBroker {
 
 /** By class and method. A broker answers the others not at all. */
 const REPLIES: Readonly<Record<string, (channel: number) => Buffer>> = {
-  '10.11': () => tune(131_072, 1),
+  '10.11': () => tune(131_072, 10),
   '10.40': () => OPEN_OK,
   '10.50': () => frame(METHOD, 0, ids(10, 51)),
   '20.10': channelOk,
@@ -36,6 +37,8 @@ const REPLIES: Readonly<Record<string, (channel: number) => Buffer>> = {
   '85.10': () => CONFIRM_OK,
 };
 const MAX_FRAME_BYTES = 131_072;
+/** Without heartbeats the host would lose an idle connection again and again. */
+const BEAT_MS = 2_000;
 const HTTP_RESPONSE =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}';
 
@@ -53,6 +56,8 @@ export async function startHostileBroker(): Promise<HostileBroker> {
     socket.on('close', () => sockets.delete(socket));
     socket.once('data', (first: Buffer) => {
       if (!first.subarray(0, 4).equals(Buffer.from('AMQP'))) return void socket.end(HTTP_RESPONSE);
+      const beats = setInterval(() => socket.write(HEARTBEAT), BEAT_MS);
+      socket.on('close', () => clearInterval(beats));
       let tag = 0;
       const nextTag = () => {
         tag += 1;
