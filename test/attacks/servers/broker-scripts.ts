@@ -96,7 +96,7 @@ export const SPOOFS: Readonly<Record<string, readonly [title: string, script: Br
     },
   ],
   'many-ids': [
-    'thousands of answers that nobody asked for',
+    'thousands of unrequested answers',
     before((request) => Buffer.concat(listSpoofs(request))),
   ],
   'other-consumer': [

@@ -338,7 +338,7 @@ describe('hostile gRPC servers', () => {
     provider = (await open(1)).provider;
   });
 
-  it('counts a health check as answered although its stream goes on', async () => {
+  it('counts a health check as answered while its stream stays open', async () => {
     const { port } = server.address() as AddressInfo;
     const checked = await open(port, { health: { service: '', timeout_ms: 5_000 } });
     const check = () => checked.provider.check(new AbortController().signal);
