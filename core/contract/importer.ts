@@ -35,6 +35,8 @@ export interface ImportContext {
   readonly log: Log;
   /** A path of the command line as the descriptor has to have it, which may be in another folder. */
   pathInDescriptor(path: string): string;
+  /** A reference of the command line, such as `env:TOKEN` or `file:token`, as the descriptor has to have it. */
+  referenceInDescriptor(reference: string): string;
   /**
    * Validates and resolves a `provider.config` for the descriptor, such as one with credentials.
    * @throws Error for an invalid config, and for a reference that cannot be resolved; the command then fails with it.

@@ -88,6 +88,7 @@ export class ImporterHarness {
       signal: AbortSignal.any([scope.signal, signal]),
       log: this.log,
       pathInDescriptor: (path) => path,
+      referenceInDescriptor: (reference) => reference,
       resolve: async <Config>(kind: string, config: unknown) =>
         this.#resolve(kind, config) as ResolvedConfig<Config>,
       reject: (message) => {

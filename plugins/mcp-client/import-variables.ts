@@ -2,7 +2,7 @@ import { type ImportContext, SECRET_REFERENCE } from '../../core/contract/index.
 
 /** The rest of a line is the value, which may have further equals signs. */
 const VARIABLE = /^([^=]+)=([\s\S]*)$/;
-const FILE = 'file:';
+const FILE_URL = 'file://';
 
 /**
  * Parts of the names of variables whose values are secrets, which must not stand in a descriptor (`PGPASSWORD`,
@@ -19,7 +19,7 @@ const URL_CREDENTIALS = /:\/\/(?:[^\s/?#]*|[^\s/?#@:]*:(?!\d+[/?#])\S*)@/;
  */
 export function readVariables(
   given: readonly string[],
-  context: Pick<ImportContext, 'pathInDescriptor' | 'reject'>,
+  context: Pick<ImportContext, 'referenceInDescriptor' | 'reject'>,
 ): Record<string, string> {
   const variables = given.map((text): [string, string] => {
     const [, name, value] = VARIABLE.exec(text) ?? [];
@@ -29,19 +29,11 @@ export function readVariables(
     if (isSecret && !SECRET_REFERENCE.test(value)) {
       context.reject(`--env ${name} must be a reference: ${name}=env:${name}, or file:PATH`);
     }
-    if (value.startsWith(`${FILE}//`)) {
+    if (value.startsWith(FILE_URL)) {
       const variable = `${name}=env:${name}`;
       context.reject(`--env ${name} has a file: URL, which must be a reference: ${variable}`);
     }
-    return [name, relateReference(value, context)];
+    return [name, context.referenceInDescriptor(value)];
   });
   return Object.fromEntries(variables);
-}
-
-/** A file is that of the command line, which the descriptor names from its own folder. */
-export function relateReference(
-  value: string,
-  { pathInDescriptor }: Pick<ImportContext, 'pathInDescriptor'>,
-): string {
-  return value.startsWith(FILE) ? `${FILE}${pathInDescriptor(value.slice(FILE.length))}` : value;
 }

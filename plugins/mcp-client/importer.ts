@@ -14,7 +14,7 @@ import {
 import type { McpConfig } from './config.js';
 import { readMember } from './exchange.js';
 import { findToolProblem } from './header-parameters.js';
-import { readVariables, relateReference } from './import-variables.js';
+import { readVariables } from './import-variables.js';
 import { type ListMethod, listPages } from './list-pages.js';
 import { createOpener } from './open-server.js';
 import type { OpenSession } from './session-slot.js';
@@ -44,16 +44,16 @@ export const mcpImporter = defineImporter({
   read: async (source, options: ImportOptions, context) => {
     const config = createConfig(source, options, context);
     const open = await openServer(config, context);
-    const abort = () => void open.session.end('the import was aborted');
-    context.signal.addEventListener('abort', abort);
+    const { session } = open;
     try {
-      const module = await readServer(open, config, options, context);
+      const module = await session.endOnAbort(context.signal, 'the import was aborted', () =>
+        readServer(open, config, options, context),
+      );
       // A session that has ended offers nothing, and is no error.
       context.signal.throwIfAborted();
       return module;
     } finally {
-      context.signal.removeEventListener('abort', abort);
-      await open.session.end('imported');
+      await session.end('imported');
     }
   },
 });
@@ -86,7 +86,7 @@ function createConfig(
     url: first,
     ...(ca !== undefined && { tls: { ca: context.pathInDescriptor(ca) } }),
     ...(auth !== undefined && {
-      auth: { bearer: relateReference(auth.slice(BEARER.length), context) },
+      auth: { bearer: context.referenceInDescriptor(auth.slice(BEARER.length)) },
     }),
   };
 }

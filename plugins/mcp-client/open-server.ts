@@ -156,13 +156,8 @@ async function openSession(options: OpenOptions): Promise<OpenSession> {
   let tools: ToolWatch | null = null;
   const client = await connectClient({ ...options, onToolsChanged: () => tools?.announce() });
   const session = new Session(client, endSession);
-  tools = new ToolWatch(session, log, (listed) => pins.compare(listed));
-  const abort = () => void session.end('aborted');
-  signal.addEventListener('abort', abort);
-  try {
-    await tools.refresh();
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-  return { session, tools, resources: new Resources(session) };
+  const watch = new ToolWatch(session, log, (listed) => pins.compare(listed));
+  tools = watch;
+  await session.endOnAbort(signal, 'aborted', () => watch.refresh());
+  return { session, tools: watch, resources: new Resources(session) };
 }

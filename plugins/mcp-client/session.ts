@@ -69,6 +69,17 @@ export class Session {
     await this.#client.close().catch(() => {});
   }
 
+  /** Does work, and ends the session when the signal is aborted meanwhile. */
+  async endOnAbort<T>(signal: AbortSignal, reason: string, work: () => Promise<T>): Promise<T> {
+    const abort = () => void this.end(reason);
+    signal.addEventListener('abort', abort);
+    try {
+      return await work();
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
   /**
    * Calls a tool.
    * @param input the JSON of the arguments

@@ -15,6 +15,9 @@ import type { ImportedManifest } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
 import { suggestCredentials } from './suggest-credentials.js';
 
+/** Begins a reference to a file. */
+const FILE = 'file:';
+
 export class ImportFiles {
   readonly manifest: string;
   readonly descriptor: string;
@@ -73,6 +76,12 @@ export class ImportFiles {
     if (isAbsolute(path)) return path;
     const below = relative(resolve(this.#folder), resolve(path)).split(sep).join('/');
     return below.startsWith('.') ? below : `./${below}`;
+  }
+
+  /** A reference of the command line as the descriptor has to have it. */
+  referenceInDescriptor(reference: string): string {
+    if (!reference.startsWith(FILE)) return reference;
+    return `${FILE}${this.pathInDescriptor(reference.slice(FILE.length))}`;
   }
 
   /** The absolute path of a folder or file as the descriptor names it. */

@@ -120,6 +120,7 @@ function createContext(
     signal,
     log,
     pathInDescriptor: (path) => files.pathInDescriptor(path),
+    referenceInDescriptor: (reference) => files.referenceInDescriptor(reference),
     resolve: async <Config>(kind: string, written: unknown) => {
       const { config: struct } = await plugins.adapter(kind);
       const file = 'the descriptor';

@@ -154,7 +154,6 @@ function nameCapabilities({ capabilities }: ImportOptions, { module }: ImportCon
 }
 
 const BEARER = /^bearer=((?:env|file):.+)$/;
-const FILE = 'file:';
 
 function readSecurity(
   { ca, auth }: ImportOptions,
@@ -166,13 +165,8 @@ function readSecurity(
   }
   return {
     ...(ca !== undefined && { tls: { ca: context.pathInDescriptor(ca) } }),
-    ...(bearer !== undefined && { auth: { bearer: relateReference(bearer, context) } }),
+    ...(bearer !== undefined && { auth: { bearer: context.referenceInDescriptor(bearer) } }),
   };
-}
-
-/** A file is that of the command line, which the descriptor names from its own folder. */
-function relateReference(value: string, { pathInDescriptor }: ImportContext): string {
-  return value.startsWith(FILE) ? `${FILE}${pathInDescriptor(value.slice(FILE.length))}` : value;
 }
 
 function toUrl(text: string, context: ImportContext): string {

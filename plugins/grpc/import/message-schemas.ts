@@ -138,8 +138,7 @@ function nullable(schema: Schema, isInput: boolean): Schema {
 }
 
 function withNull(schema: Schema): Schema {
-  const { type } = schema;
-  const { anyOf } = schema;
+  const { type, anyOf } = schema;
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] };
   if (type === undefined) return '$ref' in schema ? { anyOf: [schema, { type: 'null' }] } : schema;
   return { ...schema, type: [...new Set([type, 'null'].flat())] };
