@@ -125,7 +125,9 @@ interface RecentCalls {
  */
 function useRecentCalls(module: string | null): RecentCalls {
   const [recent, setRecent] = useState<RecentCalls>({ calls: null, problem: null });
-  const sampledAt = samples.value.at(-1)?.at ?? null;
+  // Samples that come during the first read do not repeat it, because it can be long.
+  const isRead = recent.calls !== null || recent.problem !== null;
+  const sampledAt = isRead ? (samples.value.at(-1)?.at ?? null) : null;
   const restarts = epoch.value;
   useEffect(() => {
     if (!hasScope('modgate.calls.read')) return;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import {
   FIND_BROKEN_WORDS,
   FIND_FOCUS_FAULT,
@@ -175,6 +175,27 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     console.log(`      ${Math.ceil(bytes / KILOBYTE)} KiB`);
     expect(bytes).to.be.above(10 * KILOBYTE);
     expect(bytes).to.be.at.most(150 * KILOBYTE);
+  });
+
+  it('reads the calls of the overview once if samples arrive first', async () => {
+    const failed: string[] = [];
+    const sample = { at: Date.now(), calls: 1, failed: 0, in_flight: 0 };
+    const page = await setup.open('/console', {
+      prepare: async (target) => {
+        target.on('requestfailed', (request) => failed.push(request.url()));
+        await target.route('**/console/api/samples', (route) =>
+          route.fulfill({ json: { samples: [sample] } }),
+        );
+        const continueLate = async (route: Route) => {
+          await target.getByText('Calls per second').waitFor();
+          await route.continue();
+        };
+        await target.route('**/console/api/calls?*', continueLate, { times: 1 });
+      },
+    });
+    await page.getByText('Calls per second').waitFor();
+    await untilLoaded(page);
+    expect(failed).to.deep.equal([]);
   });
 
   it('reads nothing again while nothing changes, also before the first sample', async () => {
