@@ -9,6 +9,7 @@ import {
 import { type RunningHost, startHost } from '../start-host.js';
 import { rawModeSuite } from './raw-mode-suite.js';
 import { SHIPPED } from './shipped-subjects.js';
+import { sideBySide } from './side-by-side.js';
 import { startReference } from './start-reference.js';
 import { callThroughHost } from './through-host.js';
 
@@ -32,7 +33,10 @@ export function throughHostSuite(...kinds: readonly string[]): void {
     });
 
     for (const subject of subjects) {
-      adapterSuite(callThroughHost(subject, () => host));
+      adapterSuite(
+        callThroughHost(subject, () => host),
+        sideBySide(),
+      );
       rawModeSuite(subject, () => host);
 
       if (subject.adapter.supports.configure !== true) continue;
