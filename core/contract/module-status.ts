@@ -123,7 +123,7 @@ export interface ModuleStatus<State extends string = string, Endpoint extends st
    */
   readonly resolved_at?: string | null;
   /**
-   * The error of the last look-up of endpoints; `null` after a success. Absent for fixed endpoints.
+   * The error of the last lookup of endpoints; `null` after a success. Absent for fixed endpoints.
    */
   readonly resolve_error?: string | null;
   /** What its provider says about itself, escaped; absent without any. */

@@ -34,11 +34,11 @@ export interface FoundEndpoints {
    */
   readonly resolvedAt: Date | null;
   /**
-   * The error of the last look-up, for operators: `DNS ENOTFOUND crm.internal`. Shown in `GET
+   * The error of the last lookup, for operators: `DNS ENOTFOUND crm.internal`. Shown in `GET
    * /modules`, and as the reason of calls without an endpoint. `null` after a success.
    */
   readonly resolveError: string | null;
-  /** The number of look-ups that failed since the provider was opened. */
+  /** The number of lookups that failed since the provider was opened. */
   readonly resolveFailures: number;
 }
 

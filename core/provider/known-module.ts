@@ -21,7 +21,7 @@ export interface CallCounts {
 export interface CallTotals {
   calls: number;
   failed: number;
-  /** Failed look-ups of names of its endpoints; absent without names. */
+  /** Failed lookups of names of its endpoints; absent without names. */
   resolveFailures?: number;
 }
 

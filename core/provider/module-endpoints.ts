@@ -25,7 +25,7 @@ interface ModuleEndpointsOptions {
   readonly known: KnownModule;
   /** How the endpoints are called. */
   readonly connection: string;
-  /** Called with the number of failed look-ups since the last change. */
+  /** Called with the number of failed lookups since the last change. */
   readonly onResolveFailures: (count: number) => void;
 }
 

@@ -36,7 +36,7 @@ export class AddressLookup {
     return earliest(this.#ipv4.arrivedAt, this.#ipv6.arrivedAt);
   }
 
-  /** `DNS ENOTFOUND crm.internal`; `null` after a successful look-up. */
+  /** `DNS ENOTFOUND crm.internal`; `null` after a successful lookup. */
   get failure(): string | null {
     const queries = [this.#ipv4, this.#ipv6];
     const used = queries.filter(({ records }) => records.length > 0);

@@ -15,7 +15,7 @@ interface EndpointWatchOptions {
   /** Identifies an entry. */
   readonly idOf: (entry: EndpointEntry) => string;
   readonly toPlace: (entry: FixedEndpoint | NamedPlace) => EndpointPlace;
-  /** Called after each look-up. */
+  /** Called after each lookup. */
   readonly onLookup: () => void;
   /**
    * The watches of earlier versions of the provider, newest first, whose answers are used until
@@ -24,7 +24,7 @@ interface EndpointWatchOptions {
   readonly earlier: readonly EndpointWatch[];
 }
 
-/** The current result of a look-up. */
+/** The current result of a lookup. */
 type Lookup = Pick<AddressLookup, 'arrivedAt' | 'failure' | 'refresh'> & {
   readonly places: readonly ServicePlace[];
 };
@@ -76,7 +76,7 @@ export class EndpointWatch {
     return null;
   }
 
-  /** The number of failed look-ups. */
+  /** The number of failed lookups. */
   get failures(): number {
     return this.#failures;
   }
@@ -109,7 +109,7 @@ export class EndpointWatch {
     this.#resolver.cancel();
   }
 
-  /** Runs one look-up at a time, because a changed list may begin a round during another one. */
+  /** Runs one lookup at a time, because a changed list may begin a round during another one. */
   #look(lookup: Lookup): Promise<void> {
     const running = this.#running.get(lookup) ?? this.#refresh(lookup);
     this.#running.set(lookup, running);

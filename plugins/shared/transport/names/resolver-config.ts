@@ -30,7 +30,7 @@ export const resolver = described(
     }),
     refresh_ms: optionally(integerBetween(100, 3_600_000), {
       default: DEFAULT_REFRESH_MS,
-      description: 'From one look-up to the next. Milliseconds.',
+      description: 'From one lookup to the next. Milliseconds.',
     }),
     stale_ms: optionally(integerBetween(0, DAY_MS), {
       default: DEFAULT_STALE_MS,

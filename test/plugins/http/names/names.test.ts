@@ -172,12 +172,12 @@ describe('endpoints by name', () => {
       await names.open(byDns({ path: `/${title.replaceAll(' ', '')}` }));
       await names.waitForAddresses('127.0.0.2');
       let lookups = 0;
-      // Each look-up asks for both families.
+      // Each lookup asks for both families.
       names.reply = ({ type }) => {
         if (type === 'A') lookups += 1;
         return lookups % 2 === 1 ? reply : { records: a('127.0.0.2') };
       };
-      await waitUntil('ten look-ups', async () => {
+      await waitUntil('ten lookups', async () => {
         expect(await names.addresses()).to.have.length(1);
         return lookups >= 10;
       });
@@ -237,7 +237,7 @@ describe('endpoints by name', () => {
     await names.open(byDns({ path: '/silent' }));
     await names.waitForAddresses('127.0.0.2');
     names.reply = () => null;
-    await waitUntil('the look-up times out', async () => {
+    await waitUntil('the lookup times out', async () => {
       return (await names.shown()).resolve_error === `DNS ETIMEOUT ${NAME}`;
     });
     expect((await names.at()).at).to.equal('127.0.0.2');
