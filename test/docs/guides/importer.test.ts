@@ -94,7 +94,9 @@ describe(PAGE, () => {
     expect(written).to.match(/\n12 passed, 0 failed, 2 skipped$/);
     const help = await folder.run('modgate import catalog --help --plugins catalog');
     expect(help).to.include('URL of a catalog').and.include('--auth <reference>');
-    const server = createServer((_request, response) => {
+    let authorization: string | undefined;
+    const server = createServer((request, response) => {
+      authorization = request.headers.authorization;
       response.end(
         '[{"method":"GET","path":"/orders"},{"method":"GET","path":"/e","streams":true}]',
       );
@@ -102,9 +104,12 @@ describe(PAGE, () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     try {
       const { port } = server.address() as AddressInfo;
-      const words = `catalog http://127.0.0.1:${port}/ --module orders --out imported`;
-      const imported = await folder.run(`modgate import ${words} --plugins catalog`);
+      const words = `catalog http://127.0.0.1:${port}/ --module orders --out imported --auth file:token`;
+      const command = `printf secret > token && modgate import ${words} --plugins catalog`;
+      const imported = await folder.run(`${command} && cat imported/orders.yaml`);
       expect(imported).to.include('1 of 2 operations').and.include('is a stream');
+      expect(imported).to.include('bearer: file:../token');
+      expect(authorization).to.equal('Bearer secret');
     } finally {
       server.close();
     }

@@ -15,7 +15,8 @@ import { defineImporterSubject, type ImporterSubject } from '../../../core/testk
 import { findFreePort } from '../free-port.js';
 import { startSilentServer } from './silent-server.js';
 
-const TOKEN = 'a token for tests';
+/** JSON escapes its quotes. */
+const TOKEN = 'a "token" for tests';
 
 const adapter = defineAdapter({
   kind: 'list',
