@@ -38,6 +38,11 @@ export interface ImportContext {
   /** A reference of the command line, such as `env:TOKEN` or `file:token`, as the descriptor has to have it. */
   referenceInDescriptor(reference: string): string;
   /**
+   * Whether a setting, such as a variable of a process, may be a secret by its name or value. An importer then requires a
+   * reference, which is as good for a harmless value.
+   */
+  mayBeSecret(name: string, value: string): boolean;
+  /**
    * Validates and resolves a `provider.config` for the descriptor, such as one with credentials.
    * @throws Error for an invalid config, and for a reference that cannot be resolved; the command then fails with it.
    */

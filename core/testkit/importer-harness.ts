@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ImportContext, ImportedModule, ResolvedConfig } from '../contract/index.js';
+import { mayBeSecret } from '../lib/secrets/sensitive-names.js';
 import { createFakeLog, type FakeLog } from './fakes/fake-log.js';
 import { resolveFakeReferences } from './fakes/fake-references.js';
 import { createFakeScope } from './fakes/fake-scope.js';
@@ -89,6 +90,7 @@ export class ImporterHarness {
       log: this.log,
       pathInDescriptor: (path) => path,
       referenceInDescriptor: (reference) => reference,
+      mayBeSecret,
       resolve: async <Config>(kind: string, config: unknown) =>
         this.#resolve(kind, config) as ResolvedConfig<Config>,
       reject: (message) => {

@@ -12,7 +12,8 @@ import { validateStruct } from '../../document/validate.js';
 import { ConfigError } from '../../errors.js';
 import { ModuleScope } from '../../isolation/scope.js';
 import { withTimeout } from '../../lib/promises.js';
-import type { Mask } from '../../lib/secrets/mask-secrets.js';
+import { joinMasks, MASK, type Mask, maskUrlPasswords } from '../../lib/secrets/mask-secrets.js';
+import { mayBeSecret } from '../../lib/secrets/sensitive-names.js';
 import { toError } from '../../lib/to-error.js';
 import { withMask } from '../../log/logger.js';
 import { validateForAdapter } from '../../manifest/adapter-operations.js';
@@ -61,7 +62,7 @@ export async function importWithPlugin(
   if (violation !== undefined) throw new ConfigError(describeOption(violation));
   // A source may repeat the credentials with which it was read.
   const secrets: Secret[] = [];
-  const mask: Mask = (text, isCut) => createMask(secrets)(text, isCut);
+  const mask = joinMasks((text, isCut) => createMask(secrets)(text, isCut), maskSource(request));
   const log = withMask(environment.log, mask);
   const scope = new ModuleScope(log);
   try {
@@ -95,15 +96,24 @@ function explainError(error: unknown, { name, source }: PluginImport, mask: Mask
   return new CommandError(mask(`${subject} failed: ${toError(error).message}`));
 }
 
-/** The file, address or program, without what may be credentials. */
+/** Importers name their source as it is. */
+function maskSource({ source }: PluginImport): Mask {
+  const [word = ''] = source;
+  const named = nameSource(source);
+  return (text) => maskUrlPasswords(word === '' ? text : text.replaceAll(word, named));
+}
+
+/** A query, a fragment, or parameters of a path. */
+const QUERY = /[?#;].*/s;
+/** Up to the `@` behind a user or a password, also encoded. */
+const TO_HOST = /^.*(?:@|%(?:25)*40)/is;
+
+/** The file, address or program, without what may be credentials; `[redacted]` where their end is not known. */
 function nameSource([word = '']: PluginImport['source']): string {
-  const isUrl = word.includes('://');
-  if (isUrl && URL.canParse(word)) {
-    const { protocol, host, pathname } = new URL(word);
-    return `${protocol}//${host}${pathname}`;
-  }
-  const named = isUrl ? word.replace(/[?#].*/s, '') : word;
-  return /:.*@/s.test(named) ? named.slice(named.lastIndexOf('@') + 1) : named;
+  const [query = ''] = QUERY.exec(word) ?? [];
+  const named = word.slice(0, word.length - query.length).replace(TO_HOST, '');
+  const isUnclear = TO_HOST.test(query) || (named.includes('://') && !URL.canParse(named));
+  return isUnclear || named === '' ? MASK : named;
 }
 
 function createContext(
@@ -134,6 +144,7 @@ function createContext(
       const { secret, file: read, path } = references;
       return { config, secret, file: read, path } as ResolvedConfig<Config>;
     },
+    mayBeSecret,
     reject: (message) => {
       throw new ConfigError(message);
     },

@@ -28,7 +28,7 @@ export function isUrl(source: string): boolean {
  */
 export async function readSource(
   source: string,
-  subject = isUrl(source) ? 'the URL of the document' : source,
+  subject = source.includes('://') ? 'the URL of the document' : source,
 ): Promise<{ readonly value: unknown; readonly bytes: number }> {
   const read = isUrl(source) ? fetchDocument : readDocument;
   const text = skipMarkOfText(await read(source, subject));

@@ -1,17 +1,13 @@
 import { joinBody, type Outcome } from '../../contract/index.js';
 import { parseJson } from '../../lib/json/json-bytes.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
-import { isSensitiveName } from '../../lib/secrets/sensitive-names.js';
+import { isSensitiveName, isSensitiveValue } from '../../lib/secrets/sensitive-names.js';
 import type { CallBodies } from '../../operations/request.js';
 import type { CapturedBodies } from '../../operations/status/call-record.js';
 
 const REDACTED = '[redacted]';
 const CUT = '[cut]';
 const CUT_MARK = '…';
-
-// Credentials by their form, under any name: HTTP credentials, a JWT, a key in PEM, a URL with a password.
-const SECRET_VALUE =
-  /^(?:bearer|basic|digest|negotiate)\s+\S|\beyJ[\w-]+\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]*PRIVATE KEY|\w:\/\/[^\s/:@]*:[^\s/@]+@/i;
 
 // `{"name": "authorization", "value": …}`, as in lists of headers and settings.
 const NAMES = ['name', 'key', 'header', 'field'] as const;
@@ -46,7 +42,7 @@ function captureBody(captured: Outcome['body'], captureBytes: number, mask: Mask
 }
 
 function redact(value: unknown, depth: number, mask: Mask): unknown {
-  if (typeof value === 'string') return SECRET_VALUE.test(value) ? REDACTED : mask(value);
+  if (typeof value === 'string') return isSensitiveValue(value) ? REDACTED : mask(value);
   if (typeof value === 'number') return mask(String(value)) === String(value) ? value : REDACTED;
   if (typeof value !== 'object' || value === null) return value;
   if (depth === MAX_DEPTH) return CUT;

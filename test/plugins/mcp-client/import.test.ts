@@ -194,7 +194,7 @@ describe('modgate import mcp', () => {
     mkdirSync(join(place.folder, 'tools'));
     const { code, stdout, stderr } = await place.run(
       [
-        ...['import', 'mcp', '--module', 'notes', '--cwd', 'tools', '--env', 'MODE=a=b'],
+        ...['import', 'mcp', '--module', 'notes', '--cwd', 'tools', '--env', 'KEYBOARD=a=b'],
         ...['--env', 'NOTES_TOKEN=env:OUTER', '--env', 'NOTES_KEY=file:key'],
         ...['--', process.execPath, STDIO_SERVER, 'printing'],
       ],
@@ -204,7 +204,7 @@ describe('modgate import mcp', () => {
     const descriptor = readFileSync(join(place.folder, 'modules.d/notes.yaml'), 'utf8');
     expect(descriptor)
       .to.match(/^ +cwd: \.\.\/tools$/m)
-      .and.match(/^ +MODE: a=b$/m);
+      .and.match(/^ +KEYBOARD: a=b$/m);
     expect(descriptor).to.match(/^ +NOTES_TOKEN: env:OUTER$/m);
     expect(descriptor).to.match(/^ +NOTES_KEY: file:\.\.\/key$/m);
     // The server prints its environment.
@@ -221,7 +221,7 @@ describe('modgate import mcp', () => {
       'DATABASE=db://a:abc/abc-value@b',
       'ORIGIN=https://abc-value@b',
       'ROOT=file:///abc-value',
-      ...['PGPASSWORD', 'API_KEYS', 'githubToken', 'SSHPASS'].map((name) => `${name}=abc-value`),
+      ...['PGPASSWORD', 'SSN', 'REQUEST_SIGNATURE'].map((name) => `${name}=abc-value`),
       'abc-value',
       '=abc-value',
     ];
