@@ -33,7 +33,7 @@ const SHELL = new Set(['sh', 'bash', 'console', 'dockerfile']);
 /** Commands of npm itself, in any folder. */
 const NPM = new Set(['ci', 'cit', 'init', 'install', 'pack']);
 /** Neither finds modgate on the registry before its first release. */
-const INSTALLS = /npm (?:install|i)\b(?! (?:@acme|--save-dev|openapi-|\.\.))|npx modgate@/;
+const INSTALLS = /npm (?:install|i)\b(?!\s(?:@|--save-dev|openapi-|\.\.))|npx modgate@/;
 const TEMPLATES = 'core/cli/new/templates';
 
 interface Command {
