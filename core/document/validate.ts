@@ -2,6 +2,7 @@ import type { Failure } from 'superstruct';
 import { type AnyStruct, mayBeAbsent } from '../contract/described.js';
 import { describePath, MAX_DIAGNOSTICS, type Path, type Violation } from './diagnostic.js';
 import { explainFailure, explainUnion, explainUnknownKey } from './explain-failure.js';
+import { readValid, UNDECIDED } from './read-valid.js';
 
 export interface ValidationResult {
   /** The value with the struct's defaults; valid only without violations. */
@@ -21,6 +22,8 @@ export function validateStruct(
   prefix: Path = [],
 ): ValidationResult {
   try {
+    const valid = readValid(value, struct);
+    if (valid !== UNDECIDED) return { value: valid, violations: [], accepted: valid };
     const [error, coerced] = struct.validate(value, { coerce: true });
     if (error === undefined) return { value: coerced, violations: [], accepted: coerced };
     const walk = new Walk(prefix);

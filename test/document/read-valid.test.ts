@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  any,
+  array,
+  boolean,
+  coerce,
+  define,
+  dynamic,
+  enums,
+  literal,
+  map,
+  nullable,
+  number,
+  object,
+  optional,
+  record,
+  refine,
+  set,
+  size,
+  string,
+  tuple,
+  type,
+  union,
+} from 'superstruct';
+import {
+  type AnyStruct,
+  described,
+  filledIn,
+  optionally,
+  withDefault,
+} from '../../core/contract/described.js';
+import { secretReference } from '../../core/contract/index.js';
+import { listReferences } from '../../core/document/references.js';
+import { validateStruct } from '../../core/document/validate.js';
+
+const TEXT = described(string(), {});
+const MEMBERS = {
+  a: optional(string()),
+  b: withDefault(number(), 1),
+  c: filledIn(object({ a: withDefault(TEXT, 'text'), b: optional(array(TEXT)) })),
+};
+
+const STRUCTS: Readonly<Record<string, AnyStruct>> = {
+  'a mapping with defaults': object(MEMBERS),
+  'a mapping with other members': type(MEMBERS),
+  'a mapping that requires a member': object({ a: any(), b: nullable(TEXT) }),
+  'a mapping with a rule': refine(object(MEMBERS), 'a rule', ({ a }) => a !== 'a'),
+  'an optional mapping': optionally(object(MEMBERS), {}),
+  'a mapping of any members': object(),
+  'a list': array(object(MEMBERS)),
+  'a list of any items': array(),
+  'a list with a rule': size(array(enums(['a', 'b'])), 0, 1),
+  'a list with a default': object({ a: withDefault(array(string()), ['a']) }),
+  'a record': record(size(string(), 1), union([number(), object(MEMBERS)])),
+  'a tuple': tuple([TEXT, optional(number())]),
+  'a union': union([string(), object(MEMBERS), array(object(MEMBERS))]),
+  'a text that becomes a list': coerce(array(string()), string(), (text) => [text]),
+  'a list that becomes a set': coerce(
+    set(string()),
+    array(),
+    (items) => new Set(items as string[]),
+  ),
+  'a mapping that becomes a map': coerce(map(string(), any()), object(), (value) => {
+    return new Map(Object.entries(value));
+  }),
+  'a member that depends on another': object({
+    a: optional(boolean()),
+    b: dynamic((_, { branch }) =>
+      branch[0]?.a === true ? TEXT : (optional(literal(1)) as AnyStruct),
+    ),
+  }),
+  'a member that depends on its path': array(
+    object({ a: optional(define('first', (value, { path }) => path[0] === 0 || value === 1)) }),
+  ),
+};
+
+const SCALAR = fc.constantFrom('a', 'b', '', 0, 1, true, null, undefined);
+const FITTING = fc.record(
+  {
+    a: fc.constantFrom('a', 'b', true),
+    b: fc.constantFrom(1, 'b'),
+    c: fc.constantFrom({}, { a: 'b' }, { b: ['a'] }, { d: 1 }),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const KEYS = fc.constantFrom('a', 'b', 'c', 'd');
+
+/** Small, and shaped like the structs, so that many values are valid. */
+const { value: VALUES } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    SCALAR,
+    FITTING,
+    fc.array(fc.constantFrom('a', 'b', undefined), { maxLength: 2 }),
+    fc.array(FITTING, { maxLength: 2 }),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(KEYS, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}));
+
+describe('the validation of valid values', () => {
+  for (const [name, struct] of Object.entries(STRUCTS)) {
+    it(`gives what superstruct gives for ${name}`, () => {
+      fc.assert(
+        fc.property(VALUES, (value) => {
+          const before = structuredClone(value);
+          const [error, expected] = struct.validate(value, { coerce: true });
+          const { value: actual, violations } = validateStruct(value, struct);
+          expect(violations.length > 0).to.equal(error !== undefined);
+          expect(value).to.deep.equal(before);
+          if (error !== undefined) return;
+          expect(actual).to.deep.equal(expected);
+          expect(JSON.stringify(actual)).to.equal(JSON.stringify(expected));
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+
+  it('rejects a hole in a list', () => {
+    const { violations } = validateStruct(new Array(1), array(string()));
+    expect(violations).to.have.lengthOf(1);
+  });
+
+  it('gives each value defaults of its own', () => {
+    const struct = object({ a: filledIn(object({ b: withDefault(array(string()), []) })) });
+    const [first, second] = [validateStruct({}, struct), validateStruct({}, struct)];
+    expect(first.value).to.deep.equal({ a: { b: [] } });
+    expect(first.value)
+      .to.have.property('a')
+      .that.does.not.equal(Reflect.get(second.value as object, 'a'));
+  });
+
+  it('finds a reference that is a default each time', () => {
+    const struct = object({ a: withDefault(secretReference(), 'env:A') });
+    expect(validateStruct({}, struct).violations).to.deep.equal([]);
+    for (let count = 0; count < 2; count += 1) {
+      expect(listReferences(struct, {})).to.deep.equal([{ kind: 'secret', text: 'env:A' }]);
+    }
+  });
+});
