@@ -1,11 +1,11 @@
 // Bundles dist/ into lib/ (or the given folder), which `npm pack` packs: node
 // tools/bundle-package.mjs [lib]. The contract is one module for the host, its plugins and those of
-// others; each plugin, each thread and the test kit is one more file. Names stay and lines are short,
-// so that stack traces can be read.
+// others; each plugin, each thread and the test kit is one more file. Names of functions stay and lines
+// are short, so that stack traces can be read.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
+import { minify } from 'terser';
 import { bundleTypes } from './bundle-types.mjs';
 
 const DIST = resolve('dist');
@@ -26,26 +26,43 @@ const WHOLE_CONTRACT = 'core/contract/all.js';
 const OPENED = /\.wasm$|\/templates\.json$|\/plugin\.json$|\/web\/|^core\/schemas\//;
 const URL_OF_FILE = /new URL\(\s*['"](\.[^'"]+\.js)['"],\s*import\.meta\.url/g;
 
-/** Have many files, which cost time at a start, or an ES module that Node.js does not find. */
-const BUNDLED = new Set(['jsonc-parser', 'kysely', 'tsyringe']);
+/** Have an ES module that Node.js does not find, or are of few hosts and have many files. */
+const BUNDLED = new Set(['jsonc-parser', 'kysely']);
 /**
- * CommonJS packages of every start. `import` would read their code twice: for the names of their
- * exports, and to run it. Never compare the classes of superstruct with `instanceof`: plugins of
- * others may load a second copy, an ES module.
+ * Of every start, in one file of the host, and one for threads and plugins as well: two hundred files
+ * cost time. Never compare the classes of superstruct with `instanceof`: plugins of others load a
+ * second copy.
  */
-const REQUIRED = [
-  'commander',
-  'fastest-levenshtein',
-  'http-cache-semantics',
-  'koa',
-  'pino',
-  'reflect-metadata',
-  'superstruct',
-];
-const require = createRequire(import.meta.url);
+const COMMON_PACKAGES = {
+  'core/packages.js': [
+    // Before tsyringe, which needs it.
+    'reflect-metadata',
+    '@koa/router',
+    'commander',
+    'http-cache-semantics',
+    'koa',
+    'pino',
+    'tsyringe',
+  ],
+  'core/lib/packages.js': ['canonicalize', 'fastest-levenshtein', 'lru-cache', 'superstruct'],
+};
+/** What Node.js would import from each, and its file. */
+const common = await listExports(COMMON_PACKAGES);
+const COMMON = new RegExp(`^(${[...common.keys()].join('|')})$`);
+/** Loads its package, and in the package that as one file beside it. */
+const YAML = 'core/document/yaml-errors.js';
+const REQUIRE =
+  "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+const FORMAT = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  lineLimit: 120,
+};
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const EXTERNAL = Object.keys({ ...dependencies, ...peerDependencies }).filter(
-  (name) => !BUNDLED.has(name),
+  (name) => !BUNDLED.has(name) && !COMMON.test(name),
 );
 
 const files = readdirSync(DIST, { recursive: true })
@@ -91,17 +108,19 @@ const MADE = {
   ),
 };
 
-/** Imports of `REQUIRED` become calls of `require`. */
-const REQUIRES = {
-  name: 'requires',
-  setup({ onResolve, onLoad }) {
-    const filter = new RegExp(`^(${REQUIRED.join('|')})$`);
-    onResolve({ filter }, ({ path }) => ({ path, namespace: 'requires' }));
-    onLoad({ filter, namespace: 'requires' }, ({ path }) => ({ contents: requirePackage(path) }));
-  },
+/** Of the list of media types, what has an extension or a charset: nothing looks for others. */
+const MEDIA_TYPES = {
+  name: 'media-types',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/mime-db\/db\.json$/ }, ({ path }) => {
+      const all = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
+      const found = all.filter(([, one]) => one.extensions ?? one.charset);
+      const text = JSON.stringify(JSON.stringify(Object.fromEntries(found)));
+      return { contents: `module.exports = JSON.parse(${text})` };
+    }),
 };
 
-/** Bundled packages have short names: stack traces of modgate's own code stay readable. */
+/** These packages have short names. */
 const SHORT_NAMES = {
   name: 'short-names',
   setup({ onResolve, onLoad }) {
@@ -114,6 +133,7 @@ const SHORT_NAMES = {
 };
 
 rmSync(outDir, { recursive: true, force: true });
+await bundlePackages();
 await bundle([WHOLE_CONTRACT]);
 const coreEntries = ['core/main.js', PARSE_WORKER];
 const alone = listThreadEntries().filter((entry) => entry !== PARSE_WORKER);
@@ -122,8 +142,7 @@ for (const entry of [CONTRACT, TESTKIT, CLIENT, ...alone])
 await bundle(coreEntries, { from: 'core', chunks: 'core', nameOutput: nameInCore });
 for (const entry of coreEntries.slice(1)) {
   const code = JSON.stringify(`${relative(dirname(entry), nameInCore(entry))}.js`);
-  mkdirSync(dirname(join(outDir, entry)), { recursive: true });
-  writeFileSync(join(outDir, entry), `export * from ${code};\n`);
+  write(join(outDir, entry), `export * from ${code};\n`);
 }
 await bundle([WHOLE_TRANSPORT], { from: dirname(WHOLE_TRANSPORT) });
 await bundle([TRANSPORT, ...listPluginEntries()], {
@@ -133,9 +152,7 @@ await bundle([TRANSPORT, ...listPluginEntries()], {
 });
 await stop();
 for (const path of files.filter((one) => OPENED.test(one))) {
-  mkdirSync(dirname(join(outDir, path)), { recursive: true });
-  if (path.endsWith('.json'))
-    writeFileSync(join(outDir, path), JSON.stringify(JSON.parse(read(path))));
+  if (path.endsWith('.json')) write(join(outDir, path), JSON.stringify(JSON.parse(read(path))));
   else cpSync(join(DIST, path), join(outDir, path), { recursive: true });
 }
 for (const entry of [CONTRACT, TESTKIT, CLIENT, TRANSPORT]) writeTypes(toTypes(entry));
@@ -143,6 +160,11 @@ for (const entry of [CONTRACT, TESTKIT, CLIENT, TRANSPORT]) writeTypes(toTypes(e
 /** All output is in one folder, because chunks refer to the contract by a relative path. */
 function nameInCore(entry) {
   return entry.replace(/\.js$/, '').replace(/(?<!^core)\//g, '-');
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
 }
 
 /**
@@ -160,26 +182,40 @@ async function bundle(
     nameOutput = (entry) => entry.replace(/\.js$/, ''),
   } = {},
 ) {
-  const plugins = from === null ? [] : [shareContract(from), shareTransport(shared)];
-  await build({
+  const shares = from === null ? [] : [shareContract(from), shareTransport(shared)];
+  const { outputFiles } = await build({
+    ...FORMAT,
     entryPoints: entries.map((entry) => ({ in: join(DIST, entry), out: nameOutput(entry) })),
     outdir: outDir,
+    write: false,
     chunkNames: `${chunks}/[name]-[hash]`,
-    bundle: true,
     splitting: chunks !== null,
     packages: 'bundle',
     external: EXTERNAL,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
     minifySyntax: true,
     minifyWhitespace: true,
-    // Places in stack traces stay readable.
-    lineLimit: 120,
     legalComments: 'none',
     logLevel: 'warning',
-    plugins: [...plugins, REQUIRES, SHORT_NAMES, { name: 'sources', setup: loadSources }],
+    plugins: [
+      ...shares,
+      sharePackages(from ?? dirname(WHOLE_CONTRACT)),
+      SHORT_NAMES,
+      { name: 'sources', setup: loadSources },
+    ],
   });
+  for (const { path, text } of outputFiles) write(path, await shortenLocals(text));
+}
+
+/** Names of functions and classes stay, lines are short: places in stack traces can be read. */
+async function shortenLocals(text) {
+  const { code } = await minify(text, {
+    module: true,
+    toplevel: false,
+    compress: false,
+    mangle: { toplevel: false, keep_classnames: true, keep_fnames: true },
+    format: { max_line_len: 120 },
+  });
+  return code;
 }
 
 /** The contract has its declarations once, and others import them. */
@@ -187,7 +223,7 @@ function writeTypes(entry) {
   const contract = toTypes(CONTRACT);
   const findShared = (path) =>
     entry !== contract && dirname(path) === dirname(contract) ? contract : null;
-  writeFileSync(join(outDir, entry), bundleTypes(entry, read, findShared));
+  write(join(outDir, entry), bundleTypes(entry, read, findShared));
 }
 
 function toTypes(path) {
@@ -206,7 +242,8 @@ function loadSources({ onResolve, onLoad }) {
     const from = relative(DIST, path);
     const place = JSON.stringify(join(LIB, from));
     const url = `new URL(${place}, import.meta.resolve('modgate/package.json')).href`;
-    const contents = groupImports(from, text.replaceAll('import.meta.url', url));
+    const own = from === YAML ? text.replace("require('yaml')", "require('./yaml.cjs')") : text;
+    const contents = groupImports(from, own.replaceAll('import.meta.url', url));
     return { contents, loader: 'js', resolveDir: dirname(path) };
   });
 }
@@ -270,6 +307,16 @@ function groupImports(from, text) {
   );
 }
 
+async function listExports(files) {
+  const packages = Object.entries(files).flatMap(([file, paths]) =>
+    paths.map(async (path) => {
+      const names = Object.keys(await import(path)).filter((key) => /^[a-z]\w*$/i.test(key));
+      return [path, { file, names }];
+    }),
+  );
+  return new Map(await Promise.all(packages));
+}
+
 /** The modules that the code imports on demand. */
 function listOnDemand() {
   const imported = listReferred(IMPORT, (path) => path.startsWith('core/'));
@@ -293,17 +340,6 @@ async function shortenNames(name) {
   return outputFiles[0].text;
 }
 
-/** An ES module with the exports of a CommonJS package. */
-function requirePackage(name) {
-  const names = Object.keys(require(name)).filter(
-    (key) => /^[a-z_$][\w$]*$/i.test(key) && key !== 'default',
-  );
-  return `import { createRequire } from 'node:module';
-const all = createRequire(import.meta.url)('${name}');
-export const { ${names} } = all;
-export default all;`;
-}
-
 /** The literal by which one file imports another. */
 function refer(from, path) {
   const url = relative(dirname(from), path);
@@ -320,6 +356,53 @@ function listPluginEntries() {
   return files
     .filter((path) => path.endsWith('/plugin.json'))
     .map((path) => join(dirname(path), JSON.parse(read(path)).entry));
+}
+
+/** Imports of these packages become imports of their file. */
+function sharePackages(from) {
+  return {
+    name: 'packages',
+    setup({ onResolve, onLoad }) {
+      const namespace = 'packages';
+      onResolve({ filter: COMMON }, ({ path }) => ({ path, namespace }));
+      onResolve({ filter: /^\./, namespace }, ({ path }) => ({ path, external: true }));
+      onLoad({ filter: COMMON, namespace }, ({ path }) => ({
+        contents: `export { ${renameExports(path, (name, own) => `${name} as ${own}`)} }
+          from './${relative(from, common.get(path).file)}'`,
+      }));
+    },
+  };
+}
+
+/** Writes the common packages, and the library of YAML. */
+async function bundlePackages() {
+  const shared = { ...FORMAT, minify: true, legalComments: 'none' };
+  for (const [file, names] of Object.entries(COMMON_PACKAGES)) {
+    const contents = names.map(
+      (path) =>
+        `export { ${renameExports(path, (name, own) => `${own} as ${name}`)} } from '${path}'`,
+    );
+    await build({
+      ...shared,
+      stdin: { contents: contents.join(';'), resolveDir: '.', sourcefile: 'packages.mjs' },
+      outfile: join(outDir, file),
+      alias: { 'mime-db': 'mime-db' },
+      plugins: [MEDIA_TYPES],
+      banner: { js: REQUIRE },
+    });
+  }
+  await build({
+    ...shared,
+    entryPoints: ['yaml'],
+    format: 'cjs',
+    outfile: join(outDir, dirname(YAML), 'yaml.cjs'),
+  });
+}
+
+/** @param rename gets the name in the common file, and that in the package */
+function renameExports(path, rename) {
+  const prefix = path.replace(/\W/g, '_');
+  return common.get(path).names.map((own) => rename(`${prefix}_${own}`, own));
 }
 
 /** The code of threads and processes, which is opened by URL. */
