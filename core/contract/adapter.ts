@@ -199,6 +199,19 @@ export interface ProviderAdapter<Config = unknown> {
    * @param routes those of the manifest in its order, with the results of `operation`
    */
   checkManifest?(manifest: Manifest, routes: readonly ProviderRoute[]): readonly ModuleProblem[];
+  /**
+   * Finds routes that no call can use, as far as the config and its files say it: a host serves the others. Called by
+   * `modgate check` with a local manifest, and must end within 5 s. Each problem is a warning with its place in the
+   * manifest.
+   *
+   * Default: none.
+   * @throws Error for a config with which `open` throws it.
+   */
+  checkRoutes?(
+    config: Config,
+    routes: readonly ProviderRoute[],
+    context: Pick<OpenContext, 'file' | 'path'>,
+  ): readonly ModuleProblem[] | Promise<readonly ModuleProblem[]>;
   /** The features of its providers beyond routes. The same for every config. */
   readonly supports: Supports;
   /**

@@ -57,11 +57,19 @@ export function validateForAdapter(
 ): readonly Violation[] {
   const violations = validateAdapterOperations(manifest, adapter);
   if (violations.length > 0 || adapter.checkManifest === undefined) return violations;
-  const routes = manifest.http_routes.map((declared): ProviderRoute => {
+  const routes = listProviderRoutes(manifest, adapter);
+  return readModuleProblems(() => adapter.checkManifest?.(manifest, routes), []);
+}
+
+/** The routes of a manifest that the adapter accepts. */
+export function listProviderRoutes(
+  { http_routes }: Routes,
+  adapter: OperationAdapter,
+): ProviderRoute[] {
+  return http_routes.map((declared) => {
     const options = readAdapterOperation(adapter, declared);
     return { declared, ...(options !== undefined && { options }) };
   });
-  return readModuleProblems(() => adapter.checkManifest?.(manifest, routes), []);
 }
 
 /** Validates the member of each operation that the adapter defines. */

@@ -40,6 +40,7 @@ export const ADAPTER_MEMBERS: MemberRules = {
   operation: optional(STRUCT),
   checkDescriptor: optional(FUNCTION),
   checkManifest: optional(FUNCTION),
+  checkRoutes: optional(FUNCTION),
   describeConfig: optional(FUNCTION),
   tryCredentials: optional(FUNCTION),
 };

@@ -23,6 +23,11 @@ export const grpcAdapter = defineAdapter({
       return [{ path, message: 'must be ndjson: each message is a line', hint: 'write ndjson' }];
     }),
   ],
+  checkRoutes: async ({ descriptors: { file } }, routes, context) => {
+    if (file === undefined) return [];
+    const { findUnusable } = await import('./provider.js');
+    return findUnusable(context.file(file), routes);
+  },
   tryCredentials: (config, context) => grpcTransport.tryCredentials(config, context),
   open: async (config, context) => {
     // The libraries are loaded with the first module.

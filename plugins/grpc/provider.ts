@@ -14,6 +14,7 @@ import {
   isBodyStream,
   isProviderFailure,
   joinBody,
+  type ModuleProblem,
   type OpenContext,
   type Outcome,
   type Provider,
@@ -171,6 +172,22 @@ function bindRoute(schema: KnownSchema, route: ProviderRoute): BoundRoute | Erro
   } catch (error) {
     return error instanceof Error ? error : new Error('cannot be bound');
   }
+}
+
+/**
+ * Finds the routes whose methods a descriptor set does not describe, or describes otherwise.
+ * @throws Error for bytes that are not a usable set.
+ */
+export function findUnusable(
+  set: Uint8Array,
+  routes: readonly ProviderRoute[],
+): readonly ModuleProblem[] {
+  const schema = readDescriptorSet(set);
+  return routes.flatMap((route, index) => {
+    const bound = bindRoute(schema, route);
+    if (bound instanceof BoundRoute) return [];
+    return { path: ['http_routes', index, 'operation', 'grpc'], message: bound.message };
+  });
 }
 
 interface RouteCall {

@@ -326,6 +326,10 @@ describe('plugin registry', () => {
       'checkManifest: []',
       "the adapter 'echo' with a wrong 'checkManifest': it must be a function, or absent",
     ],
+    'a check of routes that is a list': [
+      'checkRoutes: []',
+      "the adapter 'echo' with a wrong 'checkRoutes': it must be a function, or absent",
+    ],
   };
   for (const [title, [member, problem]] of Object.entries(WRONG_MEMBERS)) {
     it(`names an adapter with ${title}, and the member`, async () => {

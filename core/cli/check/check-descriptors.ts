@@ -23,6 +23,7 @@ import { explainTaken, listClaimsOf } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 import { checkExposed } from './check-exposed.js';
+import { findUnusableRoutes } from './find-unusable-routes.js';
 
 /** A descriptor that was validated like in a host, without opening a provider. */
 export interface CheckedDescriptor {
@@ -69,7 +70,7 @@ export async function checkDescriptor(
     const { module } = descriptor;
     const mounts = descriptor.enabled ? descriptor.mount : [];
     const ofExposed = checkExposed(prepared).map((warning) => createWarning(warning, prepared));
-    const diagnostics = [...warnings, ...ofExposed];
+    const diagnostics = [...warnings, ...ofExposed, ...(await findUnusableRoutes(prepared))];
     return { entry, module, prepared, mounts, files, diagnostics };
   } catch (error) {
     if (!(error instanceof UnpreparedDescriptor)) throw error;
