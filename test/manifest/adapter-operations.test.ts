@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkJsonIn } from '../support/cli/check-json.js';
+import { listFindings } from '../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -86,11 +86,7 @@ describe('operations of an adapter', () => {
     place?.remove();
   });
 
-  async function check(file: object): Promise<readonly string[]> {
-    place.write('file.json', JSON.stringify(file, null, 1));
-    const { findings } = await checkJsonIn(place, 'file.json', '--plugins', folder);
-    return findings.map(({ line, rule, message }) => `${line} ${rule} ${message}`);
-  }
+  const check = (file: object) => listFindings(place, file, '--plugins', folder);
 
   it('reach the adapter with each call, coerced, and all routes before the first', async () => {
     const operations = [

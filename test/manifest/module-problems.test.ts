@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkJsonIn } from '../support/cli/check-json.js';
+import { listFindings } from '../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -104,11 +104,7 @@ describe('problems that an adapter finds', () => {
     place?.remove();
   });
 
-  async function check(file: object): Promise<readonly string[]> {
-    place.write('file.json', JSON.stringify(file, null, 1));
-    const { findings } = await checkJsonIn(place, 'file.json', '--plugins', folder);
-    return findings.map(({ line, rule, message }) => `${line} ${rule} ${message}`);
-  }
+  const check = (file: object) => listFindings(place, file, '--plugins', folder);
 
   it('are shown for a descriptor, each at its place', async () => {
     const config = { denied: 'x-line' };

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { authority, server as certificate, stranger } from '../../support/certificates.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
 
@@ -12,26 +13,13 @@ const OTHER_SECRET = 'secret-of-the-others';
 const PATIENCE_MS = 10_000;
 const TOOLS = ['run', 'quote', 'long', 'environment', 'away'];
 
-const describeModule = (module: string, config: object) => ({
-  apiVersion: 'modgate/v1',
-  module,
-  provider: { kind: 'mcp', config },
-  provider_errors: 'passthrough',
-  records: { capture_bytes: 4096 },
-  breaker: { failures: 1000 },
-  manifest: {
-    inline: {
-      protocol: 'modgate.manifest.v1',
-      module_id: module,
-      capabilities: ['tools.use'],
-      http_routes: TOOLS.map((name) => ({
-        method: 'POST',
-        path: `/tools/${name}`,
-        capability: 'tools.use',
-      })),
-    },
-  },
-});
+const describeModule = (module: string, config: object) =>
+  describeTools(config, TOOLS, {
+    module,
+    provider_errors: 'passthrough',
+    records: { capture_bytes: 4096 },
+    breaker: { failures: 1000 },
+  });
 
 describe('credentials for an MCP server', () => {
   let bystander: TestServer | undefined;

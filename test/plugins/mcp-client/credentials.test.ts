@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { startMcpServer, type TestServer } from '../../support/mcp/mcp-server.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
 
@@ -16,22 +17,9 @@ describe('requests to an MCP server', () => {
     host = await startHost({
       env: { TOOLS_TOKEN: 'token-of-the-host' },
       files: {
-        'tools.yaml': {
-          apiVersion: 'modgate/v1',
-          module: 'tools',
-          provider: {
-            kind: 'mcp',
-            config: { url: server.url, auth: { bearer: 'env:TOOLS_TOKEN' } },
-          },
-          manifest: {
-            inline: {
-              protocol: 'modgate.manifest.v1',
-              module_id: 'tools',
-              capabilities: ['tools.use'],
-              http_routes: [{ method: 'POST', path: '/tools/run', capability: 'tools.use' }],
-            },
-          },
-        },
+        'tools.yaml': describeTools({ url: server.url, auth: { bearer: 'env:TOOLS_TOKEN' } }, [
+          'run',
+        ]),
       },
     });
     const response = await fetch(`${host.url}/modules/tools/http/tools/run`, {

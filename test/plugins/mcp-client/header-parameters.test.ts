@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
 
@@ -44,24 +45,11 @@ describe('arguments that are repeated in headers', () => {
     server = await startMcpServer(() => TOOLS);
     host = await startHost({
       files: {
-        'tools.yaml': {
-          apiVersion: 'modgate/v1',
-          module: 'tools',
-          provider: { kind: 'mcp', config: { url: server.url } },
-          breaker: { failures: 1000 },
-          manifest: {
-            inline: {
-              protocol: 'modgate.manifest.v1',
-              module_id: 'tools',
-              capabilities: ['tools.use'],
-              http_routes: TOOLS.map(({ name }) => ({
-                method: 'POST',
-                path: `/tools/${name}`,
-                capability: 'tools.use',
-              })),
-            },
-          },
-        },
+        'tools.yaml': describeTools(
+          { url: server.url },
+          TOOLS.map(({ name }) => name),
+          { breaker: { failures: 1000 } },
+        ),
       },
     });
   });

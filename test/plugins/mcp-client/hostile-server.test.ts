@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
 
@@ -251,25 +252,10 @@ describe('a hostile MCP server', () => {
     server = await serveFetch(answer);
     host = await startHost({
       files: {
-        'tools.yaml': {
-          apiVersion: 'modgate/v1',
-          module: 'tools',
-          provider: { kind: 'mcp', config: { url: server.url } },
+        'tools.yaml': describeTools({ url: server.url }, Object.keys(TOOLS), {
           limits: { timeout_ms: 2_000, response_bytes: MIB, stream: { max_ms: 4_000 } },
           breaker: { failures: 1000 },
-          manifest: {
-            inline: {
-              protocol: 'modgate.manifest.v1',
-              module_id: 'tools',
-              capabilities: ['tools.use'],
-              http_routes: Object.keys(TOOLS).map((name) => ({
-                method: 'POST',
-                path: `/tools/${name}`,
-                capability: 'tools.use',
-              })),
-            },
-          },
-        },
+        }),
       },
     });
   });

@@ -7,6 +7,7 @@ import {
   type TestServer,
   type TestTool,
 } from '../../support/mcp/mcp-server.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const TOOLS: readonly TestTool[] = [
@@ -16,19 +17,8 @@ const TOOLS: readonly TestTool[] = [
   },
 ];
 
-const describeModule = (url: string, config: object = {}) => ({
-  apiVersion: 'modgate/v1',
-  module: 'tools',
-  provider: { kind: 'mcp', config: { url, ...config } },
-  manifest: {
-    inline: {
-      protocol: 'modgate.manifest.v1',
-      module_id: 'tools',
-      capabilities: ['tools.use'],
-      http_routes: [{ method: 'POST', path: '/tools/session', capability: 'tools.use' }],
-    },
-  },
-});
+const describeModule = (url: string, config: object = {}) =>
+  describeTools({ url, ...config }, ['session']);
 
 interface Answer {
   readonly status: number;

@@ -1,33 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { describeTools } from '../../support/mcp/tools-module.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
 const TOKEN = 'Bearer dev-service:test:tools.use';
 const PATIENCE_MS = 20_000;
 
-const describeModule = (module: string, fault = '', more: object = {}) => ({
-  apiVersion: 'modgate/v1',
-  module,
-  provider: {
-    kind: 'mcp',
-    config: { command: [process.execPath, SERVER, fault], env: { COLOR: 'red' } },
-  },
-  manifest: {
-    inline: {
-      protocol: 'modgate.manifest.v1',
-      module_id: module,
-      capabilities: ['tools.use'],
-      http_routes: ['pid', 'exit', 'hang', 'long', 'environment', 'ask'].map((name) => ({
-        method: 'POST',
-        path: `/tools/${name}`,
-        capability: 'tools.use',
-      })),
-    },
-  },
-  ...more,
-});
+const describeModule = (module: string, fault = '', more: object = {}) =>
+  describeTools(
+    { command: [process.execPath, SERVER, fault], env: { COLOR: 'red' } },
+    ['pid', 'exit', 'hang', 'long', 'environment', 'ask'],
+    { module, ...more },
+  );
 
 describe('an MCP server over stdio', () => {
   let host: RunningHost;

@@ -16,3 +16,14 @@ export async function checkJsonIn(
   const { code, stdout } = await place.run(['check', ...args, '--json']);
   return { code, ...(JSON.parse(stdout) as CheckReport) };
 }
+
+/** Checks a file alone. @returns its findings: line, rule and message */
+export async function listFindings(
+  place: Workplace,
+  file: object,
+  ...args: readonly string[]
+): Promise<readonly string[]> {
+  place.write('file.json', JSON.stringify(file, null, 1));
+  const { findings } = await checkJsonIn(place, 'file.json', ...args);
+  return findings.map(({ line, rule, message }) => `${line} ${rule} ${message}`);
+}
