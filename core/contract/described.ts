@@ -92,6 +92,8 @@ export function readDescription(struct: object): Description {
   return description ?? { keywords: {}, definition: null };
 }
 
+/** Not `new Struct`: it would run each check of the struct through two more generators. */
 function attach<T, S>(struct: Struct<T, S>, description: Description): Struct<T, S> {
-  return Object.assign(new Struct<T, S>({ ...struct }), { [DESCRIPTION]: description });
+  const copy = Object.create(Struct.prototype) as Struct<T, S>;
+  return Object.assign(copy, struct, { [DESCRIPTION]: description });
 }

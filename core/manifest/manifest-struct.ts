@@ -42,10 +42,9 @@ const noHead = define<Method>(
   () => false,
 );
 
+const otherMethod = enums(MODULE_HTTP_METHODS);
 const method = described(
-  dynamic<Method>((value): AnyStruct => {
-    return value === 'HEAD' ? noHead : enums(MODULE_HTTP_METHODS);
-  }),
+  dynamic<Method>((value): AnyStruct => (value === 'HEAD' ? noHead : otherMethod)),
   { enum: MODULE_HTTP_METHODS, description: 'HEAD is served by the GET route.' },
 );
 
