@@ -360,8 +360,23 @@ const listeners = globalThis as {
   [LISTENER]?: (type: string, text: string, path: Path, struct?: AnyStruct) => void;
 };
 
-/** All references of a config; for an invalid config, those that the struct accepts. */
-function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
+const found = new WeakMap<object, { struct: AnyStruct; references: readonly FoundReference[] }>();
+const NONE: readonly FoundReference[] = [];
+
+/**
+ * All references of a config; for an invalid config, those that the struct accepts. Found once: a
+ * descriptor needs them several times, and its config does not change.
+ */
+function findReferences(config: unknown, struct: AnyStruct): readonly FoundReference[] {
+  if (typeof config !== 'object' || config === null) return listenForReferences(config, struct);
+  const known = found.get(config);
+  if (known?.struct === struct) return known.references;
+  const references = listenForReferences(config, struct);
+  found.set(config, { struct, references });
+  return references;
+}
+
+function listenForReferences(config: unknown, struct: AnyStruct): readonly FoundReference[] {
   const references = new Map<string, FoundReference>();
   listeners[LISTENER] = (type, text, path, struct) => {
     const kind = KINDS.get(type);
@@ -374,5 +389,5 @@ function findReferences(config: unknown, struct: AnyStruct): FoundReference[] {
   } finally {
     delete listeners[LISTENER];
   }
-  return [...references.values()];
+  return references.size === 0 ? NONE : [...references.values()];
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const HASHES = 2 ** 32;
 const FNV_OFFSET = 0x811c9dc5;
@@ -24,5 +24,5 @@ export function mixHashes(first: number, other: number): number {
 
 /** The digest of a text in the format `sha256:` and the output of `sha256sum`. */
 export function digestText(text: string): string {
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  return `sha256:${hash('sha256', text)}`;
 }

@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize';
 import type { Manifest } from '../contract/index.js';
 import {
   createDiagnostic,
@@ -16,6 +15,7 @@ import { copyPlainJson } from '../document/plain-json.js';
 import { findNearestName } from '../document/suggest.js';
 import { validateStruct } from '../document/validate.js';
 import { digestText } from '../lib/hash.js';
+import { canonicalizeValue } from '../lib/json/canonical-value.js';
 import { findForeignOperations, omitAdapterOperations } from './adapter-operations.js';
 import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
@@ -144,7 +144,7 @@ function validateRules(manifest: Partial<Manifest>) {
  * 8785 form.
  */
 export function manifestDigest(manifest: unknown): string {
-  return digestText(canonicalize(manifest) ?? '');
+  return digestText(canonicalizeValue(manifest));
 }
 
 /** Validates names within the admin data, slots and contributions. */

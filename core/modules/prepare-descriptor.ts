@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import canonicalize from 'canonicalize';
 import type { Log, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
@@ -34,6 +33,7 @@ import {
 } from '../document/references.js';
 import type { TextLimits } from '../document/text-limits.js';
 import { digestText } from '../lib/hash.js';
+import { canonicalizeValue } from '../lib/json/canonical-value.js';
 import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
   assertFitsAdapter,
@@ -402,5 +402,5 @@ export function configDigestOf(inputDigest: string, manifestDigest: string): str
 
 /** `sha256:` and the digest of plain values in canonical form. */
 export function digestParts(parts: readonly unknown[]): string {
-  return digestText(canonicalize(parts) ?? '');
+  return digestText(canonicalizeValue(parts));
 }

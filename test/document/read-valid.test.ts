@@ -30,7 +30,7 @@ import {
   optionally,
   withDefault,
 } from '../../core/contract/described.js';
-import { secretReference } from '../../core/contract/index.js';
+import { fileReference, secretReference } from '../../core/contract/index.js';
 import { listReferences } from '../../core/document/references.js';
 import { validateStruct } from '../../core/document/validate.js';
 
@@ -138,5 +138,13 @@ describe('the validation of valid values', () => {
     for (let count = 0; count < 2; count += 1) {
       expect(listReferences(struct, {})).to.deep.equal([{ kind: 'secret', text: 'env:A' }]);
     }
+  });
+
+  it('finds the references of one config by each struct', () => {
+    const config = { a: 'env:A' };
+    const kinds = [secretReference(), string(), fileReference()].map((struct) =>
+      listReferences(object({ a: struct }), config).map(({ kind }) => kind),
+    );
+    expect(kinds).to.deep.equal([['secret'], [], ['file']]);
   });
 });

@@ -12,6 +12,12 @@ describe('canonicalizeValue', () => {
     );
   });
 
+  it('writes what JSON.stringify writes for other values', () => {
+    const value = { b: new URL('http://a.example/'), a: undefined, c: [undefined, new Date(0)] };
+    expect(canonicalizeValue(value)).to.equal(JSON.stringify(value));
+    expect(canonicalizeValue(value)).to.equal(canonicalize(value));
+  });
+
   it('writes numbers beyond a double as null', () => {
     expect(canonicalizeValue(JSON.parse('[1e999,-1e999,-0]'))).to.equal('[null,null,0]');
   });

@@ -1,9 +1,12 @@
 /**
- * Returns the canonical form (RFC 8785) of a value of JSON.parse, with `null` for numbers beyond a
- * double. Concatenated text is copied once at the end, so that depth does not count.
+ * Returns the canonical form (RFC 8785) of a value as JSON.stringify writes it, with `null` for
+ * numbers beyond a double. Concatenated text is copied once at the end, so that depth does not count.
  */
 export function canonicalizeValue(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return canonicalizeValue(value.toJSON());
+  }
   let text = '';
   let separator = '';
   if (Array.isArray(value)) {
@@ -15,6 +18,7 @@ export function canonicalizeValue(value: unknown): string {
   }
   for (const name of Object.keys(value).sort()) {
     const member: unknown = (value as Record<string, unknown>)[name];
+    if (member === undefined) continue;
     text += `${separator}${JSON.stringify(name)}:${canonicalizeValue(member)}`;
     separator = ',';
   }
