@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, lstatSync } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -40,14 +40,14 @@ export class PrivateFolder {
 
   /** The names of the regular files; none when the folder does not exist. */
   async list(): Promise<string[]> {
-    if (!(await this.#exists())) return [];
+    if (!this.#exists()) return [];
     const entries = await readdir(this.#path, { withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   }
 
   /** `null` when the file does not exist. */
   async read(name: string): Promise<string | null> {
-    if (!(await this.#exists())) return null;
+    if (!this.#exists()) return null;
     const file = await open(join(this.#path, name), READ_FLAGS).catch(ignoreMissing);
     if (file === null) return null;
     try {
@@ -78,7 +78,7 @@ export class PrivateFolder {
 
   async #writeTemporary(path: string, text: string): Promise<string> {
     const { recursive, folderMode, fileMode } = this.#options;
-    if (!(await this.#exists())) await mkdir(this.#path, { recursive, mode: folderMode });
+    if (!this.#exists()) await mkdir(this.#path, { recursive, mode: folderMode });
     // A crash may have left a file; `rm` removes a link, not its target.
     await rm(path, { force: true });
     const file = await open(path, CREATE_FLAGS, fileMode);
@@ -92,16 +92,17 @@ export class PrivateFolder {
 
   /** Removes a regular file; anything else stays. */
   async remove(name: string): Promise<void> {
-    if (!(await this.#exists())) return;
+    if (!this.#exists()) return;
     const path = join(this.#path, name);
     const status = await lstat(path).catch(ignoreMissing);
     if (status?.isFile()) await rm(path, { force: true });
   }
 
   /** @throws Error for anything but a folder, such as a symbolic link. */
-  async #exists(): Promise<boolean> {
-    const status = await lstat(this.#path).catch(ignoreMissing);
-    if (status === null) return false;
+  #exists(): boolean {
+    // The state folder is local, and this runs for each module of a start.
+    const status = lstatSync(this.#path, { throwIfNoEntry: false });
+    if (status === undefined) return false;
     if (status.isDirectory()) return true;
     throw new Error(`${this.#path} is not a folder: remove it`);
   }
