@@ -3,6 +3,7 @@ import { describeConfig } from '../../contract/describe-config.js';
 import { CONTRACT_VERSION, isAdapter } from '../../contract/index.js';
 import { readProblems } from '../../contract/read-problems.js';
 import type { AdapterClause } from '../clause.js';
+import { createFakeOpenContext } from '../fakes/fake-open-context.js';
 import { describeReference, ReferenceRoutes } from '../reference/reference-routes.js';
 import { needs } from './needs.js';
 
@@ -89,6 +90,19 @@ export const DECLARATION: readonly AdapterClause[] = [
       const { all } = new ReferenceRoutes(adapter, reference);
       const manifest = describeReference(adapter, reference);
       expectNone(adapter.checkManifest?.(manifest, all));
+    },
+  },
+  {
+    id: 'adapter.check-routes',
+    title: 'finds a use for each route of its reference',
+    skip: needs('checkRoutes'),
+    run: async (harness) => {
+      const { adapter, reference } = harness;
+      const { all } = new ReferenceRoutes(adapter, reference);
+      const config = harness.check(reference.config);
+      const context = createFakeOpenContext(reference);
+      const found = (async () => adapter.checkRoutes?.(config, all, context))();
+      expectNone(await harness.wait.settles('checkRoutes', found));
     },
   },
 ];

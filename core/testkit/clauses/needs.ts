@@ -19,6 +19,8 @@ const REASONS = {
     adapter.checkDescriptor === undefined ? 'the adapter has all that descriptors ask for' : null,
   checkManifest: ({ adapter }: AdapterHarness) =>
     adapter.checkManifest === undefined ? 'the adapter carries all that it supports' : null,
+  checkRoutes: ({ adapter }: AdapterHarness) =>
+    adapter.checkRoutes === undefined ? 'a config says nothing about routes' : null,
   down: ({ reference }: AdapterHarness) =>
     reference.down !== undefined && reference.up !== undefined
       ? null

@@ -79,6 +79,18 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    clause: 'adapter.check-routes',
+    defect: 'finds no use for its own routes',
+    reason: /there must be no problem/,
+    adapter: {
+      ...GOOD,
+      checkRoutes: async (_config, routes) =>
+        routes.map((_route, index) => {
+          return { path: ['http_routes', index], message: 'calls nothing' };
+        }),
+    },
+  },
+  {
     clause: 'open.routes',
     defect: 'takes its routes once',
     reason: /used twice/,
