@@ -28,8 +28,9 @@ describe('modgate serve --check', () => {
 
   afterEach(() => place.remove());
 
-  const check = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await place.run(['serve', '--check', '--json', ...args]);
+  const check = (...args: readonly string[]) => checkWith({}, ...args);
+  const checkWith = async (env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+    const { code, stdout, stderr } = await place.run(['serve', '--check', '--json', ...args], env);
     expect(stderr).to.equal('');
     const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
     const errors = findings.filter(({ severity }) => severity === 'error');
@@ -272,15 +273,16 @@ describe('modgate serve --check', () => {
         entry('down', 'http://127.0.0.1:9/'),
       ],
     });
-    process.env['INTROSPECTION_SECRET'] = 'canary';
+    const env = { INTROSPECTION_SECRET: 'canary' };
     try {
-      const offline = await check('--issuers', 'issuers.json');
+      const offline = await checkWith(env, '--issuers', 'issuers.json');
       expect({ ...offline, asked: requests }).to.deep.equal({
         errors: [],
         warnings: [],
         asked: [],
       });
-      const { errors, warnings } = await check('--issuers', 'issuers.json', '--connect');
+      const args = ['--issuers', 'issuers.json', '--connect'];
+      const { errors, warnings } = await checkWith(env, ...args);
       expect(errors).to.deep.equal([]);
       expect(warnings).to.have.lengthOf(2);
       expect(warnings[0]).to.equal("the issuer 'closed' responded with 401");
@@ -290,7 +292,6 @@ describe('modgate serve --check', () => {
       const basic = Buffer.from('gate:canary').toString('base64');
       expect(requests).to.deep.equal([`POST Basic ${basic}`, `POST Basic ${basic}`]);
     } finally {
-      delete process.env['INTROSPECTION_SECRET'];
       server.close();
     }
   });

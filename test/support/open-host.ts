@@ -84,7 +84,7 @@ function readUrl(lines: readonly string[]): string {
 }
 
 /** @returns restores the previous values */
-function setVariables(env: Environment): () => void {
+export function setVariables(env: Environment): () => void {
   const previous = Object.keys(env).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, env);
   return () => {

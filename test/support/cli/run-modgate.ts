@@ -5,8 +5,6 @@ export interface Finished extends Exit, Ended {
   readonly code: number | null;
 }
 
-/** They run until a signal, or load code that may end or disturb a process. */
-const OWN_PROCESS: readonly string[] = ['serve', 'test-plugin'];
 const DEADLINE_MS = 120_000;
 
 /** Runs `modgate` until it ends. */
@@ -14,10 +12,14 @@ export async function runModgate(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
-  const [command = ''] = args;
-  if (!OWN_PROCESS.includes(command)) return runHere(args, env);
+  if (!needsProcess(args)) return runHere(args, env);
   const { code, stdout, stderr } = await runProcess(args, env);
   return { code, stdout, stderr };
+}
+
+/** Whether it runs until a signal, or loads code that may end or disturb a process. */
+function needsProcess([command, ...others]: readonly string[]): boolean {
+  return command === 'test-plugin' || (command === 'serve' && !others.includes('--check'));
 }
 
 /**
