@@ -33,6 +33,10 @@ export interface WatchedPage {
    * errors of scripts, dialogs, other windows, downloads, and requests to other origins.
    */
   violations(): Promise<readonly string[]>;
+  /** Ends its document and what that has stored. Its process and its cache remain. */
+  clear(): Promise<void>;
+  /** Loads a document of the same origin after `clear`. */
+  reopen(url: string, cookie: string | null): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -79,22 +83,35 @@ export function useBrowser(): UsedBrowser {
       const context = await started(browser).newContext(options);
       const collected: string[] = [];
       await watchContext(context, [new URL(url).origin, ...origins], collected);
-      if (cookie !== null) {
-        const [name = '', value = ''] = cookie.split('=');
-        const { hostname: domain } = new URL(url);
-        const attributes = { path: cookiePath, httpOnly: true, sameSite: 'Strict' } as const;
-        await context.addCookies([{ name, value, domain, ...attributes }]);
-      }
       const page = await context.newPage();
+      const load = async (target: string, sent: string | null) => {
+        if (sent !== null) {
+          const [name = '', value = ''] = sent.split('=');
+          const { hostname: domain } = new URL(target);
+          const attributes = { path: cookiePath, httpOnly: true, sameSite: 'Strict' } as const;
+          await context.addCookies([{ name, value, domain, ...attributes }]);
+        }
+        await page.goto(target);
+      };
       await prepare?.(page);
-      await page.goto(url);
+      await load(url, cookie);
       return {
         page,
         violations: async () => {
           // What the page has reported so far arrives before this.
           await page.evaluate('0');
-          return collected;
+          return [...collected];
         },
+        clear: async () => {
+          await page.unrouteAll();
+          await page.mouse.move(0, 0);
+          await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+          // Another origin would get another process.
+          await page.goto(new URL('/favicon.ico', url).href);
+          await context.clearCookies();
+          collected.length = 0;
+        },
+        reopen: load,
         close: () => context.close(),
       };
     },

@@ -46,7 +46,7 @@ export interface ConsoleSetup {
   drop(name: string, descriptor: object | null): void;
   /** Ends the host, runs `meanwhile` and starts it again at the same address. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
-  /** Opens a page of the console. It is closed after the test, which fails if the page violated anything. */
+  /** Opens a page of the console, until the end of the test, which fails if the page violated anything. */
   open(path: string, options?: OpenPage): Promise<Page>;
 }
 
@@ -56,7 +56,9 @@ export function useConsole(): ConsoleSetup {
   let host: RunningModgate | undefined;
   let provider: ScriptedProvider | undefined;
   let issuer: SignInProvider | undefined;
-  const opened: WatchedPage[] = [];
+  const opened: { readonly watched: WatchedPage; readonly key: string | null }[] = [];
+  /** Pages without a document, by their options: a new one costs twice the CPU time. */
+  const cleared = new Map<string | null, WatchedPage[]>();
 
   const drop = (name: string, descriptor: object | null) => {
     const file = join(directory, 'modules.d', name);
@@ -86,11 +88,16 @@ export function useConsole(): ConsoleSetup {
   });
 
   afterEach(async function () {
-    for (const { page, violations, close } of opened.splice(0)) {
-      const violationsOfPage = await violations();
-      if (this.currentTest?.state === 'failed') await showPage(page);
-      await close();
-      expect(violationsOfPage).to.deep.equal([]);
+    const hasFailed = this.currentTest?.state === 'failed';
+    for (const { watched, key } of opened.splice(0)) {
+      const violations = await watched.violations();
+      if (hasFailed) await showPage(watched.page);
+      if (hasFailed || key === null) await watched.close();
+      else {
+        await watched.clear();
+        cleared.set(key, [...(cleared.get(key) ?? []), watched]);
+      }
+      expect(violations).to.deep.equal([]);
     }
   });
 
@@ -127,12 +134,12 @@ export function useConsole(): ConsoleSetup {
       const options = { reducedMotion: 'reduce', ...more } as const;
       const { url } = started(host);
       const cookie = token === null ? null : await signInOnceOpen(started(host), token);
-      const watched = await browser.open(url + path, {
-        ...options,
-        cookie,
-        cookiePath: '/console',
-      });
-      opened.push(watched);
+      const key = more.prepare === undefined ? JSON.stringify(options) : null;
+      const kept = cleared.get(key)?.pop();
+      await kept?.reopen(url + path, cookie);
+      const watched =
+        kept ?? (await browser.open(url + path, { ...options, cookie, cookiePath: '/console' }));
+      opened.push({ watched, key });
       watched.page.setDefaultTimeout(PAGE_DEADLINE_MS);
       return watched.page;
     },
