@@ -1,5 +1,6 @@
 import { adapterSuite } from '../../../core/testkit/index.js';
 import { SHIPPED } from './shipped-subjects.js';
+import { sideBySide } from './side-by-side.js';
 
 /** A subject of these kinds takes many seconds for them. */
 export const SLOW_KINDS: readonly string[] = ['local', 'process'];
@@ -9,11 +10,15 @@ const EXCEPTIONS = Object.fromEntries(
   SLOW_CLAUSES.map((id) => [id, 'takes long: test/load/measured/lifetimes.test.ts runs it']),
 );
 
+/** The clauses that count handles, memory or rejections of the process. */
+const WHOLE_PROCESS = /^(?:close|lifetime)\.|^calls\.no-unhandled-rejection/;
+
 /** Runs the subjects of a kind. Each kind has a test file, so that they run in parallel. */
 export function shippedSuite(kind: string): void {
   const except = SLOW_KINDS.includes(kind) ? EXCEPTIONS : {};
   for (const subject of SHIPPED) {
     if (subject.adapter.kind !== kind) continue;
-    adapterSuite({ ...subject, except: { ...except, ...subject.except } });
+    const framework = sideBySide((title) => WHOLE_PROCESS.test(title));
+    adapterSuite({ ...subject, except: { ...except, ...subject.except } }, framework);
   }
 }

@@ -4,20 +4,29 @@ import type { TestFramework } from '../../../core/testkit/index.js';
 const AT_ONCE = 12;
 
 /**
- * Runs the tests of each `describe` side by side, and reports them in order: a host waits half a
- * second until a file that was written or removed has settled.
+ * Runs the tests of each `describe` side by side, and reports them in order: most of their time is
+ * spent waiting.
+ * @param isAlone whether a test looks at the whole process: it runs after the others
  */
-export function sideBySide(): TestFramework {
+export function sideBySide(isAlone: (title: string) => boolean = () => false): TestFramework {
   const runs: (() => Promise<void>)[] = [];
+  let others: Promise<unknown>;
   return {
     describe: (title, body) =>
       describe(title, () => {
         before(() => {
-          void mapConcurrently(runs, AT_ONCE, (run) => run());
+          others = mapConcurrently(runs, AT_ONCE, (run) => run());
         });
         body();
       }),
     it: (title, body) => {
+      if (isAlone(title)) {
+        it(title, async function () {
+          await others;
+          await body.call(this);
+        });
+        return;
+      }
       let isSkipped = false;
       const skip = () => {
         isSkipped = true;
