@@ -13,7 +13,7 @@ import { call, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { useWorkspace } from '../../support/releases.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { type RunningHost, startHost, startHostProcess } from '../../support/start-host.js';
 
 const ROUTE = '/modules/crm/http/items';
 const BRIDGE = '/modules/crm/http/console-bridge/crm.read';
@@ -27,7 +27,7 @@ for (const workers of ['1', '2']) {
     let provider: EchoProvider;
     let backend: Backend;
     let proxy: TcpProxy;
-    const hosts: HostProcess[] = [];
+    const hosts: RunningHost[] = [];
 
     before(async function () {
       await requirePostgres(this);
@@ -44,27 +44,29 @@ for (const workers of ['1', '2']) {
         describeModule('crm', provider.url, routes, { mount: [{ path: '/shop' }] }),
       );
     });
-    afterEach(async () => {
+    const stopHosts = async () => {
       for (const host of hosts.splice(0)) await host.stop();
+    };
+    afterEach(async () => {
+      await stopHosts();
       await proxy.cut();
       await backend.dispose();
     });
 
-    const start = async (store: string, more: readonly string[] = []) => {
-      const args = [
-        '--modules',
-        'store:',
-        '--store',
-        store,
-        '--workers',
-        workers,
-        '--fleet',
-        'shop',
-        ...more,
-      ];
-      const host = await startHostProcess({ args });
+    const keep = (host: RunningHost) => {
       hosts.push(host);
       return host;
+    };
+    const describeStore = (store: string, more: readonly string[]) => ({
+      args: ['--modules', 'store:', '--store', store, '--fleet', 'shop', ...more],
+    });
+    const start = async (store: string, more: readonly string[] = []) =>
+      keep(await startHostProcess(describeStore(store, ['--workers', workers, ...more])));
+    /** Publishes from the process of the test. */
+    const publish = async (more: readonly string[] = []) => {
+      const publisher = keep(await startHost(describeStore(url(), more)));
+      expect((await workspace.publish(publisher)).code).to.equal(0);
+      return publisher;
     };
     const url = () => backend.url ?? '';
     const proxied = () => {
@@ -72,9 +74,9 @@ for (const workers of ['1', '2']) {
       address.host = `127.0.0.1:${proxy.port}`;
       return address.href;
     };
-    const statusOf = async (host: HostProcess, target: string) =>
+    const statusOf = async (host: RunningHost, target: string) =>
       (await call(host, { target, as: CALLER })).status;
-    const expectNoRelease = async (host: HostProcess) => {
+    const expectNoRelease = async (host: RunningHost) => {
       const ready = await call(host, { target: '/readyz' });
       expect([ready.status, parseJson(ready)['detail']]).to.deep.equal([503, 'no release']);
       for (const target of [ROUTE, MOUNT]) {
@@ -87,7 +89,7 @@ for (const workers of ['1', '2']) {
       expect((await call(host, { target: '/livez' })).status).to.equal(200);
     };
     /** As often as any worker may answer. */
-    const expectServed = async (host: HostProcess) => {
+    const expectServed = async (host: RunningHost) => {
       for (let count = 0; count < 8; count += 1) {
         expect([await statusOf(host, ROUTE), await statusOf(host, MOUNT)]).to.deep.equal([
           200, 200,
@@ -95,18 +97,17 @@ for (const workers of ['1', '2']) {
       }
     };
     /** Waits for five 200 in a row, because each request may reach another worker. */
-    const untilServed = async (host: HostProcess, target: string) => {
+    const untilServed = async (host: RunningHost, target: string) => {
       let inARow = 0;
       await waitUntil(`${target} of the host`, async () => {
         inARow = (await statusOf(host, target)) === 200 ? inARow + 1 : 0;
         return inARow > 4;
       });
     };
-    const untilReady = (host: HostProcess) => untilServed(host, '/readyz');
+    const untilReady = (host: RunningHost) => untilServed(host, '/readyz');
 
     it('is not ready while the store has not answered, and serves as soon as it is ready', async () => {
-      const publisher = await start(url());
-      expect((await workspace.publish(publisher)).code).to.equal(0);
+      await publish();
       await proxy.cut();
       const host = await start(proxied());
       await expectNoRelease(host);
@@ -151,10 +152,9 @@ for (const workers of ['1', '2']) {
 
     it('is ready with its copy while the store is down', async () => {
       const state = ['--state', `${workspace.folder}/../state`];
-      const first = await start(url(), state);
-      expect((await workspace.publish(first)).code).to.equal(0);
+      const first = await publish(state);
       await waitUntil('the release', async () => (await statusOf(first, ROUTE)) === 200);
-      await first.stop();
+      await stopHosts();
       await proxy.cut();
       const again = await start(proxied(), state);
       await untilReady(again);
