@@ -48,15 +48,22 @@ export function callConsole(
 
 /** @returns the cookie as a browser sends it back. */
 export async function signIn(host: Host, token: string = OPS): Promise<string> {
-  const response = await postToken(host, token);
-  if (response.status !== 204) throw new Error(`sign-in answered ${response.status}`);
-  return readSetCookie(response)[0]?.split(';')[0] ?? '';
+  return readCookie(await postToken(host, token));
 }
 
 /** The store may open later than the host, or again. */
 export async function signInOnceOpen(host: Host, token: string = OPS): Promise<string> {
-  await waitUntil('the store', async () => (await postToken(host, token)).status !== 503);
-  return signIn(host, token);
+  let response = await postToken(host, token);
+  await waitUntil('the store', async () => {
+    if (response.status === 503) response = await postToken(host, token);
+    return response.status !== 503;
+  });
+  return readCookie(response);
+}
+
+function readCookie(response: ReceivedResponse): string {
+  if (response.status !== 204) throw new Error(`sign-in answered ${response.status}`);
+  return readSetCookie(response)[0]?.split(';')[0] ?? '';
 }
 
 function postToken(host: Host, token: string): Promise<ReceivedResponse> {
