@@ -8,6 +8,7 @@ import {
   type TestTool,
 } from '../../support/mcp/mcp-server.js';
 import { describeTools } from '../../support/mcp/tools-module.js';
+import { sideBySide } from '../../support/side-by-side.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 
 const TOOLS: readonly TestTool[] = [
@@ -76,6 +77,8 @@ const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, opti
 /** The first request of each session. */
 const countHandshakes = ({ requests }: TestServer) =>
   requests.filter(({ text }) => text.includes('"initialize"')).length;
+
+const { describe, it } = sideBySide();
 
 describe('sessions with an MCP server', () => {
   for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {

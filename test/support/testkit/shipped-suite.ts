@@ -1,6 +1,6 @@
 import { adapterSuite } from '../../../core/testkit/index.js';
+import { sideBySide } from '../side-by-side.js';
 import { SHIPPED } from './shipped-subjects.js';
-import { sideBySide } from './side-by-side.js';
 
 /** A subject of these kinds takes many seconds for them. */
 export const SLOW_KINDS: readonly string[] = ['local', 'process'];

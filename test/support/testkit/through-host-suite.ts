@@ -6,10 +6,10 @@ import {
   createInvocation,
   REFERENCE_SECRET,
 } from '../../../core/testkit/index.js';
+import { sideBySide } from '../side-by-side.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { rawModeSuite } from './raw-mode-suite.js';
 import { SHIPPED } from './shipped-subjects.js';
-import { sideBySide } from './side-by-side.js';
 import { startReference } from './start-reference.js';
 import { callThroughHost } from './through-host.js';
 

@@ -1,5 +1,5 @@
-import { mapConcurrently } from '../../../core/lib/promises.js';
-import type { TestFramework } from '../../../core/testkit/index.js';
+import { mapConcurrently } from '../../core/lib/promises.js';
+import type { TestFramework } from '../../core/testkit/index.js';
 
 const AT_ONCE = 12;
 
@@ -9,15 +9,19 @@ const AT_ONCE = 12;
  * @param isAlone whether a test looks at the whole process: it runs after the others
  */
 export function sideBySide(isAlone: (title: string) => boolean = () => false): TestFramework {
-  const runs: (() => Promise<void>)[] = [];
+  let runs: (() => Promise<void>)[] = [];
   let others: Promise<unknown>;
   return {
     describe: (title, body) =>
       describe(title, () => {
+        const own: typeof runs = [];
+        const outer = runs;
+        runs = own;
         before(() => {
-          others = mapConcurrently(runs, AT_ONCE, (run) => run());
+          others = mapConcurrently(own, AT_ONCE, (run) => run());
         });
         body();
+        runs = outer;
       }),
     it: (title, body) => {
       if (isAlone(title)) {
