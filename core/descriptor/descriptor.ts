@@ -15,15 +15,15 @@ export function createDescriptor(
   config: unknown,
   described: DescribedProviders,
 ): Descriptor {
-  const { apiVersion: _, ...members } = wire;
+  const { apiVersion: _, provider, ...members } = wire;
   const completed = LISTED_SECTIONS.flatMap(([name, section]) => {
     if (wire[name] === undefined || section.complete === undefined) return [];
     return [[name, section.complete(wire[name], wire)]];
   });
   return {
+    provider: { kind: provider.kind, config },
     ...members,
-    ...(Object.fromEntries(completed) as SectionValues),
-    provider: { kind: wire.provider.kind, config },
+    ...(Object.fromEntries(completed) as Omit<SectionValues, 'provider'>),
     ...described,
   };
 }

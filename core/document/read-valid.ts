@@ -5,8 +5,6 @@ import type { AnyStruct } from '../contract/described.js';
 export const UNDECIDED = Symbol('undecided');
 
 type Reader = (value: unknown, context: Context) => unknown;
-/** Replaces the members of a value by those with defaults. @returns whether all are valid */
-type MembersReader = (value: unknown, context: Context) => boolean;
 type Members = Record<string | number, unknown>;
 
 const readers = new WeakMap<AnyStruct, Reader>();
@@ -30,16 +28,16 @@ function readerOf(struct: AnyStruct): Reader {
 function createReader(struct: AnyStruct): Reader {
   const readMembers = createMembersReader(struct);
   return (given, context) => {
-    const value = struct.coercer(given, context);
-    const isValid =
-      isEmpty(struct.validator(value, context)) &&
-      readMembers(value, context) &&
-      isEmpty(struct.refiner(value, context));
-    return isValid ? value : UNDECIDED;
+    const coerced = struct.coercer(given, context);
+    if (!isEmpty(struct.validator(coerced, context))) return UNDECIDED;
+    const value = readMembers(coerced, context);
+    if (value === UNDECIDED || !isEmpty(struct.refiner(value, context))) return UNDECIDED;
+    return value;
   };
 }
 
-function createMembersReader(struct: AnyStruct): MembersReader {
+/** Reads a value whose members get their defaults. */
+function createMembersReader(struct: AnyStruct): Reader {
   const { type, schema } = struct;
   if (type === 'object' && schema !== null) return createMappingReader(schema);
   if (type === 'array' && schema) return createListReader(schema);
@@ -47,30 +45,33 @@ function createMembersReader(struct: AnyStruct): MembersReader {
     for (const [key, member, child] of struct.entries(value, context)) {
       // Superstruct stores members of maps and sets in its own way.
       const isPlain = isMembers(value) && !(value instanceof Map || value instanceof Set);
-      if (!isPlain || key === undefined) return false;
-      if (!readMember(value, key, member, child as AnyStruct, context)) return false;
+      if (!isPlain || key === undefined) return UNDECIDED;
+      if (!readMember(value, key, member, child as AnyStruct, context)) return UNDECIDED;
     }
-    return true;
+    return value;
   };
 }
 
-function createListReader(struct: AnyStruct): MembersReader {
+function createListReader(struct: AnyStruct): Reader {
   return (value, context) => {
-    if (!Array.isArray(value)) return true;
+    if (!Array.isArray(value)) return value;
     for (let index = 0; index < value.length; index += 1) {
-      if (!readMember(value as never, index, value[index], struct, context)) return false;
+      if (!readMember(value as never, index, value[index], struct, context)) return UNDECIDED;
     }
-    return true;
+    return value;
   };
 }
 
-function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): MembersReader {
+function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Reader {
   const members = Object.entries(schema).map(([key, struct]) => {
     return { key, struct, absent: NOT_READ as unknown };
   });
-  return (value, context) => {
-    if (!isMembers(value)) return true;
-    for (const key of Object.keys(value)) if (!Object.hasOwn(schema, key)) return false;
+  return (given, context) => {
+    if (!isMembers(given)) return given;
+    // V8 gives each spread that members are added to, as superstruct does, a structure of its own.
+    const isPlain = Object.getPrototypeOf(given) === Object.prototype;
+    const value = isPlain ? Object.assign({}, given) : given;
+    for (const key of Object.keys(value)) if (!Object.hasOwn(schema, key)) return UNDECIDED;
     for (const member of members) {
       const { key, struct } = member;
       if (!(key in value)) {
@@ -81,9 +82,9 @@ function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Membe
           continue;
         }
       }
-      if (!readMember(value, key, value[key], struct, context)) return false;
+      if (!readMember(value, key, value[key], struct, context)) return UNDECIDED;
     }
-    return true;
+    return value;
   };
 }
 

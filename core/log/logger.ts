@@ -178,10 +178,10 @@ async function openTerminal(): Promise<Sink> {
 /** Returns a log that adds these fields to every line; fields of the line take precedence. */
 export function withFields(log: Log, added: Readonly<Record<string, unknown>>): Log {
   return {
-    debug: (fields, message) => log.debug({ ...added, ...fields }, message),
-    info: (fields, message) => log.info({ ...added, ...fields }, message),
-    warn: (fields, message) => log.warn({ ...added, ...fields }, message),
-    error: (fields, message) => log.error({ ...added, ...fields }, message),
+    debug: (fields, message) => log.debug(Object.assign({}, added, fields), message),
+    info: (fields, message) => log.info(Object.assign({}, added, fields), message),
+    warn: (fields, message) => log.warn(Object.assign({}, added, fields), message),
+    error: (fields, message) => log.error(Object.assign({}, added, fields), message),
   };
 }
 

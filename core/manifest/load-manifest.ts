@@ -99,7 +99,7 @@ async function readManifest(input: ManifestInput): Promise<LoadedManifest> {
     const { locate } = readStructuredText(place.file, place.text, format ?? undefined);
     return { ...place, locate: hasPlaces ? locate : () => null };
   });
-  return { ...parsed, files };
+  return { files, ...parsed };
 }
 
 /** @throws InvalidFile with each part that the adapter rejects. */

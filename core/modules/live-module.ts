@@ -103,14 +103,14 @@ export function createRoutedModule<Parts extends DeclaredParts>(
   parts: Parts,
 ): Parts & RoutedModule {
   const { descriptor, manifest } = parts;
-  return { ...parts, name: descriptor.module, routes: createRoutes({ descriptor }, manifest) };
+  return { name: descriptor.module, routes: createRoutes({ descriptor }, manifest), ...parts };
 }
 
 export function createLiveModule(
   parts: DeclaredParts & OpenedParts,
   routes: RouteTable<LiveRoute>,
 ): LiveModule {
-  return { ...parts, name: parts.descriptor.module, routes };
+  return { name: parts.descriptor.module, routes, ...parts };
 }
 
 /** The parts of a module that its routes depend on. */

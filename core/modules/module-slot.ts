@@ -117,7 +117,7 @@ export class ModuleSlot {
   get record(): ModuleRecord {
     const [state, live] = [this.#current, this.#live];
     if (this.#record?.state !== state || this.#record.live !== live) {
-      const record = { ...describeSlot(state), live, mounts: this.mounts };
+      const record = { live, mounts: this.mounts, ...describeSlot(state) };
       this.#record = { state, live, record };
     }
     return this.#record.record;
@@ -255,7 +255,7 @@ export class ModuleSlot {
     removeLastGood: ({ file }) => this.#context.lastGood.remove(file),
     publish: ({ record, changed }) => {
       const { mounts } = this;
-      this.#context.onRecordChange({ ...record, live: this.#live, mounts }, changed);
+      this.#context.onRecordChange({ live: this.#live, mounts, ...record }, changed);
     },
   };
 

@@ -151,7 +151,7 @@ export async function openVersion(
       owner,
       scope,
     });
-    return createVersion(prepared, { ...opening, createObserver }, { ...context, log });
+    return createVersion(prepared, { createObserver, ...opening }, { ...context, log });
   } catch (error) {
     await scope.close();
     throw error;

@@ -353,7 +353,7 @@ export async function readLocalManifest(
   if (kind === 'url' || kind === 'provider') return null;
   const readFromProvider = () => Promise.reject(new Error('the manifest is local'));
   const { signal } = new AbortController();
-  return loadManifest({ ...input, readFromProvider, signal });
+  return loadManifest({ readFromProvider, signal, ...input });
 }
 
 function listNamedFiles(

@@ -123,6 +123,6 @@ export class ModuleEndpoints {
     const { descriptor, balancing, log, known, connection } = this.#options;
     const { breaker } = descriptor;
     const { health } = balancing;
-    return new Endpoint({ ...endpoint, breaker, health, log, known, connection });
+    return new Endpoint({ breaker, health, log, known, connection, ...endpoint });
   }
 }

@@ -68,8 +68,6 @@ export function createHttpProvider(
   };
 
   return {
-    ...provider,
-
     manifest: (signal) =>
       withDeadline(signal, MANIFEST_TIMEOUT_MS, async (deadline) => {
         const read = async (replica: HttpClient) =>
@@ -100,6 +98,8 @@ export function createHttpProvider(
       const body = operation.bodyStream ?? operation.body;
       return send(replica, { method, target, headers, body, context, upgrade }, limits);
     },
+
+    ...provider,
   };
 }
 

@@ -99,12 +99,13 @@ const DEFAULT_HOLD_BYTES = 262_144;
 export const limits = defineSection({
   struct: filledIn(members),
   complete: (wire): Limits => {
-    const { response_bytes, request_bytes } = wire;
+    const { hold_bytes, hold_request_bytes, ...others } = wire;
+    const { response_bytes, request_bytes } = others;
     const isLong = response_bytes > HELD_RESPONSE_BYTES;
     return {
-      ...wire,
-      hold_bytes: wire.hold_bytes ?? (isLong ? DEFAULT_HOLD_BYTES : response_bytes),
-      hold_request_bytes: wire.hold_request_bytes ?? request_bytes,
+      hold_bytes: hold_bytes ?? (isLong ? DEFAULT_HOLD_BYTES : response_bytes),
+      hold_request_bytes: hold_request_bytes ?? request_bytes,
+      ...others,
     };
   },
   isLimit: true,

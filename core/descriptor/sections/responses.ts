@@ -142,8 +142,8 @@ export const responses = defineSection({
       explain: explainUnexposable,
     }),
   warn: (wire, written) => [...findNeedlessErrors(wire, written), ...findRedirects(wire)],
-  complete: ({ mode, ...wire }): Responses => {
-    return { ...wire, mode, expose_headers: wire.expose_headers ?? DEFAULT_EXPOSED[mode] };
+  complete: ({ mode, expose_headers = DEFAULT_EXPOSED[mode], ...others }): Responses => {
+    return { mode, expose_headers, ...others };
   },
   shown: { of: 'served', read: describeResponses },
   isFreeChange: ({ expose_headers: _after, ...after }, { expose_headers: _before, ...before }) =>

@@ -53,10 +53,10 @@ export function defineTransport({ scheme, paths = false }: TransportOptions): Tr
       auth: optionally(auth, {}),
     },
     checked: (struct) => addRules(struct, entries),
-    describe: (config) => ({
-      ...describeCredentials(config),
-      ...(config.endpoints && describeEndpoints(config.endpoints, entries)),
-    }),
+    describe: (config) => {
+      const ofEndpoints = config.endpoints && describeEndpoints(config.endpoints, entries);
+      return Object.assign(describeCredentials(config), ofEndpoints);
+    },
     tryCredentials: (config, context) => tryCredentials(config.auth, context),
     open: async (config, context, connect) => {
       const readTls = readTlsOnce(config, context);
