@@ -5,7 +5,7 @@ import { canLimitProcesses, limitProcess } from '../support/chaos/process-limits
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems } from '../support/provider/routes.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost, startHostProcess } from '../support/start-host.js';
 
 const MODULES = Array.from({ length: 12 }, (_, index) => `m${index}`);
 /** A regular file whose reads fail with EIO. */
@@ -13,7 +13,7 @@ const BROKEN = '/proc/self/mem';
 
 describe('a file that cannot be read for a passing reason', () => {
   let provider: ScriptedProvider;
-  let host: HostProcess;
+  let host: RunningHost;
 
   const describeWith = (module: string, overrides: object = {}) => {
     const header = { name: 'x-key', value: `file:keys/${module}` };
@@ -33,11 +33,14 @@ describe('a file that cannot be read for a passing reason', () => {
     provider = await startProvider(answerJson({}));
   });
 
-  beforeEach(async () => {
+  const describeFiles = () => {
     const keys = MODULES.map((module) => [`keys/${module}`, 'old'] as const);
     const descriptors = MODULES.map((module) => [`${module}.json`, describeWith(module)] as const);
-    host = await startHostProcess({ files: Object.fromEntries([...keys, ...descriptors]) });
-  });
+    return { files: Object.fromEntries([...keys, ...descriptors]) };
+  };
+  const start = async () => {
+    host = await startHost(describeFiles());
+  };
 
   afterEach(async () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
@@ -46,21 +49,24 @@ describe('a file that cannot be read for a passing reason', () => {
   after(() => provider.stop());
 
   it('is read again when descriptors of files are free again', async function () {
+    const limited = await startHostProcess(describeFiles());
+    host = limited;
     if (!canLimitProcesses()) this.skip();
     // All connections of the test are open by now; a single file can be open beside them.
     for (const module of MODULES) await keyOf(module);
-    limitProcess(host.pid, 'nofile', lowestFree(host.pid) + 1);
+    limitProcess(limited.pid, 'nofile', lowestFree(limited.pid) + 1);
     for (const module of MODULES) host.drop(`keys/${module}`, 'new');
     await waitUntil('a failed read', async () =>
       host.logs().some(({ msg }) => `${msg}`.includes('cannot be read at the moment')),
     );
-    limitProcess(host.pid, 'nofile', 'unlimited');
+    limitProcess(limited.pid, 'nofile', 'unlimited');
     for (const module of MODULES) await serveKey(module, 'new');
     expect(statesLogged().filter((state) => state !== 'live')).to.deep.equal([]);
   });
 
   for (const subject of ['keys/m0', 'm0.json']) {
     it(`leaves a module live, and is used when it can be read: ${subject}`, async () => {
+      await start();
       const path = join(host.directory, 'modules.d', subject);
       unlinkSync(path);
       symlinkSync(BROKEN, path);
@@ -77,6 +83,7 @@ describe('a file that cannot be read for a passing reason', () => {
   }
 
   it('leaves a module live, although its descriptor names it newly', async () => {
+    await start();
     const path = join(host.directory, 'modules.d', 'keys', 'broken');
     symlinkSync(BROKEN, path);
     const header = { name: 'x-key', value: 'file:keys/broken' };
