@@ -4,20 +4,20 @@ import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { describeModule } from '../support/http/modules.js';
 import { useWorkspace } from '../support/releases.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ROUTES = [{ method: 'GET', path: '/items' }];
 
 describe('serve --check of a host that follows releases', function () {
   this.timeout(60_000);
   const workspace = useWorkspace();
-  let host: HostProcess;
+  let host: RunningHost;
   let place: Workplace;
 
   beforeEach(async () => {
     place = createWorkplace();
     const args = ['--modules', 'store:', '--release-references', 'env:CRM_TOKEN'];
-    host = await startHostProcess({ args, env: { CRM_TOKEN: 'value' } });
+    host = await startHost({ args, env: { CRM_TOKEN: 'value' } });
   });
   afterEach(async () => {
     await host.stop();

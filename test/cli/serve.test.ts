@@ -87,7 +87,7 @@ describe('start of modgate serve', () => {
     expect(await rejectionOf(['--config', config])).to.equal(
       `drain-ms in ${config}:1:1 must be a whole number from 0 to 2147483647, written as a number`,
     );
-    const rejection = await rejectionOf([], { MODGATE_LOG_LEVEL: 'loud' }, runModgate);
+    const rejection = await rejectionOf([], { MODGATE_LOG_LEVEL: 'loud' });
     expect(rejection).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
   });
 
