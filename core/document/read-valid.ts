@@ -68,6 +68,7 @@ function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Reade
   });
   return (given, context) => {
     if (!isMembers(given)) return given;
+    if (Object.hasOwn(given, '__proto__')) return UNDECIDED;
     // V8 gives each spread that members are added to, as superstruct does, a structure of its own.
     const isPlain = Object.getPrototypeOf(given) === Object.prototype;
     const value = isPlain ? Object.assign({}, given) : given;

@@ -118,6 +118,12 @@ describe('the validation of valid values', () => {
     });
   }
 
+  it('rejects a member that would become the prototype', () => {
+    const value: unknown = JSON.parse('{"__proto__":{"a":"text"}}');
+    const { violations } = validateStruct(value, object(MEMBERS));
+    expect(violations.map(({ path }) => path)).to.deep.equal([['__proto__']]);
+  });
+
   it('rejects a hole in a list', () => {
     const { violations } = validateStruct(new Array(1), array(string()));
     expect(violations).to.have.lengthOf(1);
