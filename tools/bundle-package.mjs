@@ -27,7 +27,7 @@ const OPENED = /\.wasm$|\/templates\.json$|\/plugin\.json$|\/web\/|^core\/schema
 const URL_OF_FILE = /new URL\(\s*['"](\.[^'"]+\.js)['"],\s*import\.meta\.url/g;
 
 /** Have an ES module that Node.js does not find, or are of few hosts and have many files. */
-const BUNDLED = new Set(['jsonc-parser', 'kysely']);
+const BUNDLED = ['jsonc-parser', 'kysely'];
 /**
  * Of every start, in one file of the host, and one for threads and plugins as well: two hundred files
  * cost time. Never compare the classes of superstruct with `instanceof`: plugins of others load a
@@ -46,7 +46,6 @@ const COMMON_PACKAGES = {
   ],
   'core/lib/packages.js': ['canonicalize', 'fastest-levenshtein', 'lru-cache', 'superstruct'],
 };
-/** What Node.js would import from each, and its file. */
 const common = await listExports(COMMON_PACKAGES);
 const COMMON = new RegExp(`^(${[...common.keys()].join('|')})$`);
 /** Loads its package, and in the package that as one file beside it. */
@@ -62,7 +61,7 @@ const FORMAT = {
 };
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 const EXTERNAL = Object.keys({ ...dependencies, ...peerDependencies }).filter(
-  (name) => !BUNDLED.has(name) && !COMMON.test(name),
+  (name) => !BUNDLED.includes(name) && !COMMON.test(name),
 );
 
 const files = readdirSync(DIST, { recursive: true })
@@ -118,18 +117,6 @@ const MEDIA_TYPES = {
       const text = JSON.stringify(JSON.stringify(Object.fromEntries(found)));
       return { contents: `module.exports = JSON.parse(${text})` };
     }),
-};
-
-/** These packages have short names. */
-const SHORT_NAMES = {
-  name: 'short-names',
-  setup({ onResolve, onLoad }) {
-    const filter = new RegExp(`^(${[...BUNDLED].join('|')})$`);
-    onResolve({ filter }, ({ path }) => ({ path, namespace: 'short-names' }));
-    onLoad({ filter, namespace: 'short-names' }, async ({ path }) => ({
-      contents: await shortenNames(path),
-    }));
-  },
 };
 
 rmSync(outDir, { recursive: true, force: true });
@@ -191,6 +178,7 @@ async function bundle(
     chunkNames: `${chunks}/[name]-[hash]`,
     splitting: chunks !== null,
     packages: 'bundle',
+    mainFields: ['module', 'main'],
     external: EXTERNAL,
     minifySyntax: true,
     minifyWhitespace: true,
@@ -199,7 +187,6 @@ async function bundle(
     plugins: [
       ...shares,
       sharePackages(from ?? dirname(WHOLE_CONTRACT)),
-      SHORT_NAMES,
       { name: 'sources', setup: loadSources },
     ],
   });
@@ -210,9 +197,8 @@ async function bundle(
 async function shortenLocals(text) {
   const { code } = await minify(text, {
     module: true,
-    toplevel: false,
     compress: false,
-    mangle: { toplevel: false, keep_classnames: true, keep_fnames: true },
+    mangle: { keep_classnames: true, keep_fnames: true },
     format: { max_line_len: 120 },
   });
   return code;
@@ -307,6 +293,7 @@ function groupImports(from, text) {
   );
 }
 
+/** The file and the exported names of each package. */
 async function listExports(files) {
   const packages = Object.entries(files).flatMap(([file, paths]) =>
     paths.map(async (path) => {
@@ -324,20 +311,6 @@ function listOnDemand() {
   return [...new Set([...imported, ...commands])].filter(
     (path) => path !== SERVE && path !== PRIMARY && !SEPARATE.test(path),
   );
-}
-
-/** A package as one ES module. */
-async function shortenNames(name) {
-  const { outputFiles } = await build({
-    stdin: { contents: `export * from '${name}';`, resolveDir: '.' },
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minifyIdentifiers: true,
-  });
-  return outputFiles[0].text;
 }
 
 /** The literal by which one file imports another. */

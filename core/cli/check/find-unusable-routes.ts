@@ -21,10 +21,10 @@ export async function findUnusableRoutes(prepared: PreparedDescriptor): Promise<
   const routes = listProviderRoutes(manifest.manifest, adapter);
   try {
     const found = await adapter.checkRoutes(provider.config, routes, references);
+    const problems = readModuleProblems(() => found, []);
+    if (problems.length === 0) return [];
     const source = await readManifestSource(prepared);
-    return readModuleProblems(() => found, []).map((problem) =>
-      createDiagnostic(problem, source, 'warning'),
-    );
+    return problems.map((problem) => createDiagnostic(problem, source, 'warning'));
   } catch (cause) {
     throw new UnpreparedDescriptor(cause, { module, files, mounts });
   }
