@@ -44,7 +44,7 @@ const COMMON_PACKAGES = {
     'pino',
     'tsyringe',
   ],
-  'core/lib/packages.js': ['canonicalize', 'fastest-levenshtein', 'lru-cache', 'superstruct'],
+  'core/lib/packages.js': ['fastest-levenshtein', 'lru-cache', 'superstruct'],
 };
 const common = await listExports(COMMON_PACKAGES);
 const COMMON = new RegExp(`^(${[...common.keys()].join('|')})$`);

@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { JsonSchema, ManifestRoute, RouteParameter } from '../contract/index.js';
 import { explainDeniedHeader } from '../descriptor/sections/forward-headers.js';
 import type { Path, Violation } from '../document/diagnostic.js';
@@ -31,7 +31,7 @@ export function validateParameters(
   const { parameters } = route.operation ?? {};
   if (parameters === undefined) return [];
   const place = [...path, 'parameters'];
-  if (Buffer.byteLength(canonicalize(parameters) ?? '') > MAX_BYTES) {
+  if (Buffer.byteLength(canonicalizeValue(parameters)) > MAX_BYTES) {
     const rest = `must be at most ${MAX_BYTES} bytes in canonical form`;
     return [violationAt(place, 'parameters-too-large', rest)];
   }

@@ -1,3 +1,4 @@
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { Manifest } from '../contract/index.js';
 import {
   createDiagnostic,
@@ -15,7 +16,6 @@ import { copyPlainJson } from '../document/plain-json.js';
 import { findNearestName } from '../document/suggest.js';
 import { validateStruct } from '../document/validate.js';
 import { digestText } from '../lib/hash.js';
-import { canonicalizeValue } from '../lib/json/canonical-value.js';
 import { findForeignOperations, omitAdapterOperations } from './adapter-operations.js';
 import { validateConfig } from './config-rules.js';
 import { validateExamples } from './example-rules.js';

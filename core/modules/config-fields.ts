@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize';
 import type { ConfigField, Manifest } from '../contract/index.js';
 import { explainMismatch } from '../manifest/config-rules.js';
 import type { StoredConfig } from '../store/config-values.js';
@@ -48,8 +47,4 @@ export function findUnusable(
     const expected = storedValue === undefined ? null : explainMismatch(storedValue, field.type);
     return expected === null ? [] : [{ field: name, reason: `must be ${expected}` }];
   });
-}
-
-export function isSameJson(a: unknown, b: unknown): boolean {
-  return canonicalize(a) === canonicalize(b);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, resolve } from 'node:path';
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { Manifest, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { readSmallFile } from '../document/read-file.js';
@@ -35,7 +35,7 @@ export async function readDeliveryPlace(
   );
   const path = config?.delivery_path ?? null;
   const parts = [descriptor.provider, sections, Object.fromEntries(contents), path];
-  return digestText(canonicalize(parts) ?? '');
+  return digestText(canonicalizeValue(parts));
 }
 
 /** Files of the folder, as written. Publishers cannot change those of the host, which have absolute paths. */

@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { isSameJson } from '../contract/canonical-value.js';
 import { LISTED_SECTIONS } from '../descriptor/sections.js';
 import type { Serving } from './slot-state.js';
 
@@ -8,7 +8,7 @@ export function listChanges(before: Serving | null, after: Serving): string[] {
   const old = before.version.prepared.descriptor;
   const next = after.version.prepared.descriptor;
   const parts: string[] = LISTED_SECTIONS.map(([name]) => name).filter(
-    (name) => canonicalize(old[name]) !== canonicalize(next[name]),
+    (name) => !isSameJson(old[name], next[name]),
   );
   if (before.manifest.digest !== after.manifest.digest && !parts.includes('manifest')) {
     parts.push('manifest');

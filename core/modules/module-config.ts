@@ -1,3 +1,4 @@
+import { isSameJson } from '../contract/canonical-value.js';
 import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
@@ -12,7 +13,6 @@ import { ConfigDelivery, type Configuration, deliverConfig } from './config-deli
 import {
   fieldName,
   findUnusable,
-  isSameJson,
   listConfigFields,
   listSecretNames,
   readEffective,

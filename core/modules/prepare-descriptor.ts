@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { Log, ProviderAdapter, SignerFactory } from '../contract/index.js';
 import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
@@ -33,7 +34,6 @@ import {
 } from '../document/references.js';
 import type { TextLimits } from '../document/text-limits.js';
 import { digestText } from '../lib/hash.js';
-import { canonicalizeValue } from '../lib/json/canonical-value.js';
 import { findCacheWarnings } from '../manifest/cache-rules.js';
 import {
   assertFitsAdapter,

@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import { resolveReference, type SchemaScope } from './shared-schemas.js';
 import { formOfHeld, isSchemaObject } from './subschema-keywords.js';
 
@@ -60,7 +60,7 @@ function readChecked(schema: unknown): Checked {
   const { type, ...others } = isSchemaObject(checked) ? checked : {};
   const isType = type !== undefined && Object.keys(others).length === 0;
   const types = type === undefined ? null : new Set(Array.isArray(type) ? type : [type]);
-  return { text: canonicalize(checked) ?? '', types, isType };
+  return { text: canonicalizeValue(checked), types, isType };
 }
 
 function withoutAnnotations(schema: unknown): unknown {

@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { JsonSchema } from '../contract/index.js';
 import type { JsonPath } from '../lib/json/json-pointer.js';
 import { parseReference } from '../lib/json/json-pointer.js';
@@ -162,7 +162,7 @@ const BOOLEAN_SIZE: SchemaSize = { bytes: 5, subschemas: 1, patterns: new Map(),
 /** Checks a schema without the shared schemas to which it refers. */
 function checkOne(schema: JsonSchema, path: JsonPath, shared: SharedSchemas): CheckedSchema {
   if (typeof schema === 'boolean') return { problems: [], size: BOOLEAN_SIZE };
-  const bytes = Buffer.byteLength(canonicalize(schema) ?? '');
+  const bytes = Buffer.byteLength(canonicalizeValue(schema));
   if (bytes > MAX_BYTES) {
     const message = `must be at most ${MAX_BYTES} bytes in canonical form`;
     return { problems: [{ rule: 'schema-too-large', message, hint: null, path }], size: null };

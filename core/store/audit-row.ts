@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import type { AuditRow } from '../contract/audit-row.js';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { Actor } from '../contract/index.js';
 import {
   type Column,
@@ -90,9 +90,7 @@ export function createAuditRow(draft: AuditDraft, link: AuditLink): AuditRow {
 }
 
 export function hashAuditRow(row: Omit<AuditRow, 'hash'>): string {
-  return createHash('sha256')
-    .update(canonicalize(row) ?? '')
-    .digest('hex');
+  return createHash('sha256').update(canonicalizeValue(row)).digest('hex');
 }
 
 export function toAuditTable({ actor, ...row }: AuditRow): Tables['audit_row'] {

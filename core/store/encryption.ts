@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { StoreKey, StoreKeys } from './encryption-keys.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
@@ -80,7 +80,7 @@ function decryptBytes(bytes: Buffer, context: EncryptionContext, key: StoreKey):
 
 /** Encodes a list: joined, `a/b` and `c` would equal `a` and `b/c`. */
 function toBytes(context: EncryptionContext): Buffer {
-  return Buffer.from(canonicalize(context) ?? '', 'utf8');
+  return Buffer.from(canonicalizeValue(context), 'utf8');
 }
 
 function createError(

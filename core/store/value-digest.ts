@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { canonicalizeValue } from '../contract/canonical-value.js';
 import { digestText } from '../lib/hash.js';
-import { canonicalizeValue } from '../lib/json/canonical-value.js';
 
 /** A value whose digest is stored. */
 export interface DigestedValue {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../../core/contract/canonical-value.js';
 import type { Log } from '../../core/contract/index.js';
 import { forEachInSlices } from '../shared/transport.js';
 import { describeProblem } from './describe-problem.js';
@@ -31,8 +31,7 @@ export interface ListedTool {
 export function digestTool(tool: ListedTool): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const pinned = { name, title, description, inputSchema, outputSchema, annotations };
-  // Members without a value are left out.
-  const text = canonicalize(JSON.parse(JSON.stringify(pinned))) ?? '';
+  const text = canonicalizeValue(pinned);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 

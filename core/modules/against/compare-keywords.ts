@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../../contract/canonical-value.js';
 
 /** The effect of a changed keyword on the values that a schema accepts. */
 interface KeywordDifference {
@@ -37,8 +37,8 @@ export function compareValues(before: SchemaObject, after: SchemaObject): Keywor
   if (old === null) return [{ effect: 'narrower', text: 'only listed values are accepted now' }];
   if (now === null) return [{ effect: 'wider', text: 'other than listed values are accepted now' }];
   const listOthers = (values: readonly unknown[], others: readonly unknown[]) => {
-    const known = new Set(others.map((value) => canonicalize(value)));
-    const unknown = values.filter((value) => !known.has(canonicalize(value)));
+    const known = new Set(others.map((value) => canonicalizeValue(value)));
+    const unknown = values.filter((value) => !known.has(canonicalizeValue(value)));
     return unknown.map((value) => JSON.stringify(value));
   };
   return [

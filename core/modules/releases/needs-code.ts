@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { isSameJson } from '../../contract/canonical-value.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { LISTED_SECTIONS } from '../../descriptor/sections.js';
 import type { ErrorDetail } from '../../errors.js';
@@ -80,8 +80,7 @@ export function listServedPlaces({
 
 /** Whether the sections that differ may be changed, and the adapter says the same of the config. */
 function areFreeChanges(after: Descriptor, before: Descriptor): boolean {
-  const isSame = (name: keyof Descriptor) =>
-    canonicalize(after[name]) === canonicalize(before[name]);
+  const isSame = (name: keyof Descriptor) => isSameJson(after[name], before[name]);
   return (
     (['configDescription', 'furtherProviders'] as const).every(isSame) &&
     LISTED_SECTIONS.every(

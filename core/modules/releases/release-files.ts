@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../../contract/canonical-value.js';
 import { compareTexts } from '../../lib/compare-texts.js';
 import { digestText } from '../../lib/hash.js';
 import { splitContent } from '../../store/releases/release-parts.js';
@@ -76,7 +76,7 @@ export function digestRelease(
 ): string {
   const digests = [...files].map(([path, content]) => [path, digestBytes(content)]);
   const identity = { base, least_version: leastVersion, files: Object.fromEntries(digests) };
-  return digestText(canonicalize(identity) ?? '');
+  return digestText(canonicalizeValue(identity));
 }
 
 export function digestBytes(content: Buffer): string {

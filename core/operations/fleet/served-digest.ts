@@ -1,4 +1,4 @@
-import canonicalize from 'canonicalize';
+import { canonicalizeValue } from '../../contract/canonical-value.js';
 import { compareTexts } from '../../lib/compare-texts.js';
 import { digestText } from '../../lib/hash.js';
 import { REJECTED_STATES } from '../../modules/module-record.js';
@@ -26,7 +26,7 @@ export function describeServed(modules: readonly ModuleEntry[]): Served {
     .toSorted(([a], [b]) => compareTexts(a, b));
   const live = modules.filter((entry) => entry.config_digest !== null && !isPending(entry));
   return {
-    digest: digestText(canonicalize(parts) ?? ''),
+    digest: digestText(canonicalizeValue(parts)),
     rejected: modules.filter(isPending).map(nameOf),
     serves: live.flatMap((entry) =>
       [nameOf(entry), entry.digest, entry.config_digest, entry.file_digest].filter(

@@ -1,4 +1,5 @@
 import type { AuditRow } from '../../../core/contract/audit-row.js';
+import { canonicalizeValue } from '../../../core/contract/canonical-value.js';
 
 export interface ChainVerdict {
   readonly rows: number;
@@ -43,18 +44,8 @@ async function findBreak(row: AuditRow, id: number, previous: string): Promise<s
   if (row.id !== id) return `Row ${id} is missing.`;
   if (row.prev !== previous) return `Row ${id} does not continue row ${id - 1}.`;
   const { hash, ...hashed } = row;
-  const bytes = new TextEncoder().encode(canonicalize(hashed));
+  const bytes = new TextEncoder().encode(canonicalizeValue(hashed));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
   return hex === hash ? null : `Row ${id} has been changed: its hash does not fit its content.`;
-}
-
-/** RFC 8785, for values without numbers that JSON.stringify formats differently. */
-function canonicalize(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalize).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalize(member)}`);
-  return `{${members.join(',')}}`;
 }

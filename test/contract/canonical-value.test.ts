@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalizeValue } from '../../core/lib/json/canonical-value.js';
+import { canonicalizeValue, isSameJson } from '../../core/contract/canonical-value.js';
 
 describe('canonicalizeValue', () => {
   it('returns the canonical form of RFC 8785', () => {
@@ -27,5 +27,14 @@ describe('canonicalizeValue', () => {
     const levels = 1000;
     const json = '['.repeat(levels) + text + ']'.repeat(levels);
     expect(canonicalizeValue(JSON.parse(json))).to.equal(json);
+  });
+});
+
+describe('isSameJson', () => {
+  it('ignores the order of members, and tells undefined from null', () => {
+    expect(isSameJson({ a: 1, b: [null] }, { b: [null], a: 1 })).to.equal(true);
+    expect(isSameJson([1, 2], [2, 1])).to.equal(false);
+    expect(isSameJson(undefined, undefined)).to.equal(true);
+    expect(isSameJson(undefined, null)).to.equal(false);
   });
 });

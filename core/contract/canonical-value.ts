@@ -24,3 +24,8 @@ export function canonicalizeValue(value: unknown): string {
   }
   return `{${text}}`;
 }
+
+/** Whether two values have the same canonical form; `undefined` has none, and equals only itself. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  return canonicalizeValue({ value: a }) === canonicalizeValue({ value: b });
+}
