@@ -38,6 +38,7 @@ import {
   joinPieces,
   readBody,
   readStart,
+  takeArrived,
 } from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
 import type { Clients } from './request/client.js';
@@ -186,7 +187,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   /** @param tooLargeStatus the status for a longer body; default 400 */
-  readBody(limit: number, tooLargeStatus?: number): Promise<Buffer> {
+  readBody(limit: number, tooLargeStatus?: number): Buffer | Promise<Buffer> {
     const { held, signal } = this;
     const timeoutMs = this.#options.bodyTimeoutMs;
     return readBody(this.req, this.res, { held, limit, timeoutMs, tooLargeStatus, signal });
@@ -202,11 +203,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#stream({ maxBytes, limits, facts, hasDigest: records.digests });
   }
 
-  async readOrStream(
+  readOrStream(
     limits: Descriptor['limits'],
     createCheck: () => BodyCheck,
-  ): Promise<Buffer | RequestUpload> {
-    const { req, res, facts, held, signal } = this;
+  ): Buffer | RequestUpload | Promise<Buffer | RequestUpload> {
+    const { req, facts, held, signal } = this;
     const { hold_request_bytes: holdBytes, request_bytes: limit } = limits;
     const announced = Number(req.headers['content-length'] ?? 0);
     if (announced > limit) throw createLengthError(limit);
@@ -214,7 +215,15 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     if (announced > holdBytes) return this.#stream({ ...upload, check: createCheck() });
     const timeoutMs = this.#options.bodyTimeoutMs;
     const start = { held, limit, holdBytes, timeoutMs, signal };
-    const { pieces, isWhole } = await readStart(req, res, start);
+    return takeArrived(req, start) ?? this.#readOrStream(start, upload, createCheck);
+  }
+
+  async #readOrStream(
+    start: Parameters<typeof readStart>[2],
+    upload: ConstructorParameters<typeof RequestUpload>[2],
+    createCheck: () => BodyCheck,
+  ): Promise<Buffer | RequestUpload> {
+    const { pieces, isWhole } = await readStart(this.req, this.res, start);
     if (isWhole) return joinPieces(pieces);
     const check = createCheck();
     await forEachInSlices(pieces.list, (piece) => {

@@ -147,8 +147,11 @@ export interface CallerRequest {
     get(name: string): string | undefined;
     count(name: string): number;
   };
-  /** @throws HostError 400 for a body of more than `limit` bytes. */
-  readBody(limit: number): Promise<Buffer>;
+  /**
+   * Returns a promise only for a body that has not arrived.
+   * @throws HostError 400 for a body of more than `limit` bytes.
+   */
+  readBody(limit: number): Buffer | Promise<Buffer>;
   /**
    * The body as a stream; `null` for a request without one. Call it once, instead of `readBody`.
    * @throws HostError 400 for a body that announces more than `maxBytes`.
@@ -157,12 +160,15 @@ export interface CallerRequest {
   openUpload(maxBytes: number, descriptor: Pick<Descriptor, 'limits' | 'records'>): Upload | null;
   /**
    * Returns the complete body, or a stream if it is longer than `limits.hold_request_bytes`. Call
-   * it once, instead of `readBody`.
+   * it once, instead of `readBody`. Returns a promise only for a body that has not arrived.
    * @param check creates the check of a streamed body
    * @throws HostError 400 for a body of more than `limits.request_bytes`, and errors of `check`.
    * @throws RejectedCall when it exceeds a memory budget.
    */
-  readOrStream(limits: Descriptor['limits'], check: () => BodyCheck): Promise<Buffer | Upload>;
+  readOrStream(
+    limits: Descriptor['limits'],
+    check: () => BodyCheck,
+  ): Buffer | Upload | Promise<Buffer | Upload>;
   /** Removes the credentials of the caller from a text that quotes a provider. */
   readonly mask: Mask;
   /** Adds credentials that the host has obtained for the caller. */

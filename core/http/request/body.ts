@@ -20,23 +20,48 @@ interface BodyLimits {
   readonly signal: Cancellation;
 }
 
+interface StartLimits extends BodyLimits {
+  /** A longer body is left to be streamed. Default: `limit`. Bytes. */
+  readonly holdBytes?: number;
+}
+
 /** A longer body is copied in slices. Bytes. */
 const MAX_JOINED_BYTES = 1_048_576;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Reads the whole body. A client that waits for `100 Continue` gets it here.
+ * Reads the whole body, and returns a promise only for one that has not arrived. A client that
+ * waits for `100 Continue` gets it here.
  * @throws HostError 400 as soon as the body is known to be longer than `limit`; 408 when it stalls.
  * @throws RejectedCall when the body exceeds a memory budget.
  * @throws ClientClosed when the connection ends before the body does.
  */
-export async function readBody(
+export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   limits: BodyLimits,
-): Promise<Buffer> {
-  const { pieces } = await readStart(request, response, limits);
-  return joinPieces(pieces);
+): Buffer | Promise<Buffer> {
+  const arrived = takeArrived(request, limits);
+  if (arrived !== null) return arrived;
+  return readStart(request, response, limits).then(({ pieces }) => joinPieces(pieces));
+}
+
+/**
+ * Takes a body that has arrived: most short ones come with their head, and need neither listeners
+ * nor a timer. Returns `null` for one that must be read, or rejected, by `readStart`.
+ * @throws RejectedCall when the body exceeds a memory budget.
+ */
+export function takeArrived(
+  request: IncomingMessage,
+  { limit, holdBytes = limit, held, signal }: StartLimits,
+): Buffer | null {
+  if (!announcesBody(request)) return EMPTY;
+  const { complete, destroyed, readableLength: length } = request;
+  if (!complete || destroyed || signal.aborted || request.headers.expect !== undefined) return null;
+  if (length > Math.min(limit, holdBytes, MAX_JOINED_BYTES)) return null;
+  const rejection = held.reserve(length);
+  if (rejection !== null) throw rejection;
+  return request.read() ?? EMPTY;
 }
 
 /** The whole body; a long one is copied without blocking the event loop. */
@@ -67,7 +92,7 @@ interface ReadBody {
 export async function readStart(
   request: IncomingMessage,
   response: ServerResponse,
-  limits: BodyLimits & { readonly holdBytes?: number },
+  limits: StartLimits,
 ): Promise<ReadBody> {
   const { limit, timeoutMs, tooLargeStatus, signal } = limits;
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
@@ -89,7 +114,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 
 function collect(
   request: IncomingMessage,
-  { limit, held, signal, holdBytes = limit }: BodyLimits & { readonly holdBytes?: number },
+  { limit, held, signal, holdBytes = limit }: StartLimits,
   createError: () => HostError,
 ): Promise<ReadBody> {
   return new Promise((resolve, reject) => {

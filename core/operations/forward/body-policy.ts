@@ -18,18 +18,21 @@ import type { Upload } from '../../provider/provider-call.js';
 import type { BodyCheck, CallerRequest } from '../request.js';
 import type { MatchedRoute } from './route-call.js';
 
+/** A long body may be streamed; `null` for none. */
+type CheckedBody = Buffer | Upload | null;
+
 /**
  * Reads and validates the body, and returns its bytes unchanged; returns `null` for a call without
- * one. The body is parsed for validation only, and never rewritten.
+ * one, and a promise only for a body that has not arrived, or is long. The body is parsed for validation only, and never rewritten.
  * @param isStreamed whether a long body is validated while it is sent
  * @throws HostError 400 that names the invalid part.
  */
-export async function readCheckedBody(
+export function readCheckedBody(
   { method, body: rule, bodyBytes }: Pick<LiveRoute, 'method' | 'body' | 'bodyBytes'>,
   request: CallerRequest,
   limits: Descriptor['limits'],
   isStreamed: boolean,
-): Promise<Buffer | Upload | null> {
+): CheckedBody | Promise<CheckedBody> {
   if (rule === 'none') {
     return assertNoBody(
       request,
@@ -43,12 +46,18 @@ export async function readCheckedBody(
   }
   assertBodyHeaders(request.headers, bodyBytes?.types ?? undefined);
   const body = isStreamed
-    ? await request.readOrStream(limits, createJsonCheck)
-    : await request.readBody(limits.request_bytes);
+    ? request.readOrStream(limits, createJsonCheck)
+    : request.readBody(limits.request_bytes);
+  return body instanceof Promise
+    ? body.then((read) => checkBody(read, isOptional))
+    : checkBody(body, isOptional);
+}
+
+function checkBody(body: Buffer | Upload, isOptional: boolean): CheckedBody | Promise<CheckedBody> {
   if (!Buffer.isBuffer(body)) return body;
   if (isOptional && body.length === 0) return null;
-  await assertLongJson(body);
-  return body;
+  const checked = assertLongJson(body);
+  return checked === undefined ? body : checked.then(() => body);
 }
 
 function createJsonCheck(): BodyCheck {
@@ -133,11 +142,13 @@ function mayBeWithoutType(headers: CallerRequest['headers']): boolean {
 
 /** @throws HostError 400 with `field` and `reason` for a body that is not empty. */
 async function assertNoBody(request: CallerRequest, field: string, reason: string): Promise<null> {
-  await request.readBody(0).catch((error: unknown) => {
+  try {
+    await request.readBody(0);
+  } catch (error) {
     const isTooLong = error instanceof HostError && error.status === 400;
     const advice = field === 'body' ? 'send the request without a body' : JSON_ADVICE;
     throw isTooLong ? createBodyError(field, reason, advice) : error;
-  });
+  }
   return null;
 }
 

@@ -5,6 +5,7 @@ import { namesListedType } from '../../lib/media-type.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
+import type { Upload } from '../../provider/provider-call.js';
 import { createUnapprovedReply, UnapprovedCall } from '../approvals/unapproved-call.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, pass, unknown } from '../explain/step-report.js';
@@ -122,33 +123,67 @@ export const bodyStep: CallStep = {
   },
 };
 
-async function readBody(call: RouteCall): Promise<void> {
-  const { matched, request, facts } = call;
-  const { descriptor } = matched.module;
-  const { limits, owner } = descriptor;
+/** Returns a promise only for a body that has not arrived, or whose checks take time. */
+function readBody(call: RouteCall): void | Promise<void> {
+  let receiving: void | Promise<void>;
   try {
-    const bytes = findByteRules(matched.match.value, request.headers);
-    call.sendsBytes = bytes !== null;
-    if (bytes === null) {
-      const isStreamed = !call.holdsBody && isStreamedJson(matched);
-      const body = await readCheckedBody(matched.match.value, request, limits, isStreamed);
-      if (body === null || Buffer.isBuffer(body)) call.body = body;
-      else call.upload = body;
-    } else if (!call.holdsBody) {
-      call.upload = request.openUpload(bytes.maxBytes, descriptor);
-    } else {
-      const body = await request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
-      call.body = body.length === 0 ? null : body;
-      facts.bytes_in = body.length;
-      if (descriptor.records.digests) {
-        facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
-      }
-    }
+    receiving = receiveBody(call);
   } catch (error) {
-    throw translateOverload(error, describeRoute(matched), owner);
+    throw describeOverload(error, call);
   }
-  if (call.upload === null) facts.bytesIn = call.body?.length ?? 0;
-  await checkContent(call);
+  if (receiving === undefined) return checkReceived(call);
+  return receiving.then(
+    () => checkReceived(call),
+    (error: unknown) => {
+      throw describeOverload(error, call);
+    },
+  );
+}
+
+function describeOverload(error: unknown, { matched }: RouteCall): unknown {
+  return translateOverload(error, describeRoute(matched), matched.module.descriptor.owner);
+}
+
+function receiveBody(call: RouteCall): void | Promise<void> {
+  const { matched, request } = call;
+  const { descriptor } = matched.module;
+  const { limits } = descriptor;
+  const bytes = findByteRules(matched.match.value, request.headers);
+  call.sendsBytes = bytes !== null;
+  if (bytes === null) {
+    const isStreamed = !call.holdsBody && isStreamedJson(matched);
+    const body = readCheckedBody(matched.match.value, request, limits, isStreamed);
+    return body instanceof Promise
+      ? body.then((checked) => setJsonBody(call, checked))
+      : setJsonBody(call, body);
+  }
+  if (!call.holdsBody) {
+    call.upload = request.openUpload(bytes.maxBytes, descriptor);
+    return;
+  }
+  const body = request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
+  return body instanceof Promise
+    ? body.then((read) => setByteBody(call, read))
+    : setByteBody(call, body);
+}
+
+function setJsonBody(call: RouteCall, body: Buffer | Upload | null): void {
+  if (body === null || Buffer.isBuffer(body)) call.body = body;
+  else call.upload = body;
+}
+
+function setByteBody(call: RouteCall, body: Buffer): void {
+  const { matched, request, facts } = call;
+  call.body = body.length === 0 ? null : body;
+  facts.bytes_in = body.length;
+  if (matched.module.descriptor.records.digests) {
+    facts.request_sha256 = request.bodySha256 ?? hash('sha256', body);
+  }
+}
+
+function checkReceived(call: RouteCall): void | Promise<void> {
+  if (call.upload === null) call.facts.bytesIn = call.body?.length ?? 0;
+  return checkContent(call);
 }
 
 /**
