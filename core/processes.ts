@@ -22,7 +22,6 @@ export interface FleetLeadership extends Leadership {
 /** The leadership of a host with one process. */
 export const SOLE_LEADER: Leadership = { leads: true, onChange: () => () => {} };
 
-/** The answer of one process to a question. */
 export interface ProcessAnswer<Answer> {
   readonly worker: number;
   /** Whether the process serves; one that drains still has calls. */
@@ -30,7 +29,6 @@ export interface ProcessAnswer<Answer> {
   readonly answer: Answer;
 }
 
-/** The answers of all processes to a question. */
 export interface HostAnswers<Answer, Known = null> {
   /** Omits processes that did not answer in time; empty only if `known` can stand alone. */
   readonly answers: readonly ProcessAnswer<Answer>[];
@@ -119,7 +117,6 @@ export interface PrimaryLink {
 }
 
 export interface PrimaryContext extends ProcessContext {
-  /** The configured number of workers. */
   readonly workers: number;
   /** Sends a message to all workers, or to all but one. */
   announce(message: unknown, except?: number): void;
@@ -137,9 +134,7 @@ export interface PrimaryPart {
   start?(): unknown;
   receive?(message: unknown, from: MessageSource): void | Promise<void>;
   answer?(question: unknown, from: MessageSource): unknown;
-  /** Called when a worker has exited. */
   onExit?(worker: number): void;
-  /** Called when other workers serve. */
   onServing?(workers: readonly number[]): void;
   /** Whether a new worker may listen. Default: true. */
   isReady?(worker: number): boolean;
@@ -151,7 +146,6 @@ export interface PrimaryPart {
   flush?(): Promise<void>;
 }
 
-/** A host with one process. */
 export function createSoleProcess(context: ProcessContext): Processes {
   return {
     leadership: SOLE_LEADER,

@@ -31,7 +31,6 @@ export const NETWORK_CACHE_LIMITS = { maxSize: 10_000, sizeCalculation: () => 1 
 export const ACCEPTED_MS = 10 * 60_000;
 const WINDOW_MS = 60_000;
 
-/** The attempts from one network. */
 interface Window {
   rejected: number;
   /** Number of attempts that are being verified. */

@@ -6,9 +6,7 @@ import { type Authenticated, isRejected, type Rejected } from './checked-authent
 
 type Result = Authenticated | Rejected;
 
-/** A credential of a request. */
 interface PresentedCredential {
-  /** The address of the client. */
   readonly address: string;
   /** The credential headers, as text. */
   readonly text: string;

@@ -28,7 +28,6 @@ interface Authenticators {
   close(): Promise<void>;
 }
 
-/** One authenticator of the chain. */
 interface Link<T = CheckedAuthenticator> {
   readonly chain: readonly T[];
   readonly issuers?: readonly string[];

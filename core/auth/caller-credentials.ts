@@ -1,6 +1,5 @@
 import type { Credentials } from '../contract/index.js';
 
-/** The credentials of a request. */
 export interface CallerCredentials extends Credentials {
   /** The address of the client, if known. */
   readonly address?: string | undefined;

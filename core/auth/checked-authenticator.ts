@@ -34,7 +34,6 @@ export interface Authenticated {
   readonly readsCookies: boolean;
 }
 
-/** Rejected credentials. */
 export interface Rejected {
   readonly rejected: CredentialReason;
   /** The entry of the tokens file, or the id of the key, that they name; `null` for none. */

@@ -101,7 +101,6 @@ export function findClaim(claims: Claims, name: ClaimName): unknown {
   return steps.reduce<unknown>(readMember, claims);
 }
 
-/** The name of a claim for operators. */
 export function formatClaimName(name: ClaimName): string {
   return typeof name === 'string' ? name : name.join('.');
 }

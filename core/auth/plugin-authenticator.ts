@@ -21,7 +21,6 @@ interface PluginAuthenticator {
   readonly scope: ModuleScope;
 }
 
-/** Looks up authenticators of plugins. */
 export interface AuthenticatorSource {
   authenticator(name: string): Promise<AuthenticatorFactory>;
 }

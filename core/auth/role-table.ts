@@ -28,7 +28,6 @@ const ROLES_FILE = object({
 
 type WrittenRole = Infer<typeof ROLES_FILE>['roles'][string];
 
-/** A role of the roles file. */
 export class Role {
   readonly name: string;
   readonly description: string | null;
@@ -58,7 +57,6 @@ export class Role {
   }
 }
 
-/** The roles of a file. */
 export class RoleTable {
   readonly #byName: ReadonlyMap<string, Role>;
   readonly #owners = new Map<string, Role[]>();
@@ -83,7 +81,6 @@ export class RoleTable {
     return this.#byName.get(name);
   }
 
-  /** Lists the roles in the order of the file. */
   list(): Role[] {
     return [...this.#byName.values()];
   }

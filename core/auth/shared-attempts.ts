@@ -137,7 +137,6 @@ class PrimaryAttempts implements PrimaryPart {
     running?.delete(id);
   }
 
-  /** Releases the attempts of an exited worker. */
   onExit(worker: number): void {
     const running = this.#running.get(worker);
     this.#running.delete(worker);

@@ -8,7 +8,6 @@ export type ServeSettings = ReadConfig<keyof HostConfig>;
 /** The phase of the whole host, in all of its processes. */
 export type HostPhase = 'starting' | 'serving' | 'draining';
 
-/** The data with which a worker starts. */
 export interface WorkerStart {
   /** The settings as read by the primary, so that a file changed meanwhile cannot make workers differ. */
   readonly settings: ServeSettings;
@@ -19,7 +18,6 @@ export interface WorkerStart {
   readonly services: ReadonlyMap<string, unknown>;
 }
 
-/** A message from a worker to the primary. */
 export type WorkerMessage =
   | { readonly type: 'hello' }
   /** The configuration is invalid, so that no worker can start. */
@@ -52,7 +50,6 @@ export type WorkerMessage =
       readonly question: unknown;
     };
 
-/** A message from the primary to a worker. */
 export type PrimaryMessage =
   | { readonly type: 'start'; readonly start: WorkerStart }
   /** Listen now, on this port. */

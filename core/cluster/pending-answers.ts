@@ -10,7 +10,6 @@ export class PendingAnswers<Answer> {
   #size = 0;
   #lastId = 0;
 
-  /** The number of messages that wait for an answer. */
   get size(): number {
     return this.#size;
   }

@@ -8,7 +8,6 @@ import { MAX_UNSENT } from './worker-handle.js';
 const MAX_QUERIES = 256;
 type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { type: Type }>;
 
-/** A worker's channel to its primary. */
 export class PrimaryChannel {
   /** The phase as last published by the primary. */
   phase: HostPhase = 'starting';

@@ -162,7 +162,6 @@ export class Supervisor {
     await Promise.all([...this.#parts.values()].map((part) => part.flush?.()));
   }
 
-  /** Kills all workers. */
   kill(): void {
     this.#phase = 'draining';
     clearTimeout(this.#refillTimer);

@@ -227,7 +227,6 @@ export const tokenHeader: SettingKind<string> = {
   },
 };
 
-/** Addresses and ranges. */
 export const addressRanges: SettingKind<readonly string[]> = {
   placeholder: 'ranges',
   expected:

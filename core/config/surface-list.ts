@@ -3,7 +3,6 @@ import { isMapping, readMember } from '../lib/read-member.js';
 import { PART_NAME } from './plugin-list.js';
 import type { SettingKind } from './setting-kind.js';
 
-/** The setting of one surface. */
 export interface SurfaceChoice {
   readonly name: string;
   readonly enabled: boolean;

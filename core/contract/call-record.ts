@@ -315,7 +315,6 @@ type ValueOf<M extends CallMember> =
   | KindTypes[M['kind']]
   | (M['isNullable'] extends true ? null : never);
 
-/** The values of declared members. */
 type ValuesOf<M extends Members> = { readonly [Name in keyof M]: ValueOf<M[Name]> };
 
 /** The members that every call has. */

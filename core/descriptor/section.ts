@@ -61,7 +61,6 @@ export interface FurtherProvider {
   readonly section: string;
   /** The members of the config that differ from those of the live provider. */
   readonly changes: Readonly<Record<string, unknown>>;
-  /** The whole config. */
   readonly config: unknown;
   /** What the adapter says of it. */
   readonly description: ConfigDescription | null;

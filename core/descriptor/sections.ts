@@ -56,7 +56,6 @@ type Sections = typeof SECTIONS;
 
 type SectionName = keyof Sections;
 
-/** The same sections as a list. */
 export const LISTED_SECTIONS = Object.entries(SECTIONS) as readonly (readonly [
   name: SectionName,
   section: AnySection,

@@ -20,7 +20,6 @@ export interface Diagnostic {
 /** Returns the position of a path in a document; `null` for a document without a text. */
 export type Locate = (path: Path, at: PathEnd) => Position | null;
 
-/** The document that a diagnostic refers to. */
 export interface DocumentSource {
   readonly file: string;
   readonly locate: Locate;

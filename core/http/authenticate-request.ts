@@ -50,7 +50,6 @@ export interface Authentication {
   readonly authFailures: AuthFailures | null;
 }
 
-/** A request whose caller is identified. */
 interface AuthenticatedRequest extends Pick<CallerRequest, 'actor' | 'client' | 'replyHeaders'> {
   readonly req: IncomingMessage;
   readonly headers: CallerHeaders;

@@ -27,7 +27,6 @@ interface RejectedRequest {
   readonly facts: Pick<RequestFacts, 'kind' | 'module' | 'route' | 'step' | 'token'>;
 }
 
-/** The context of a rejection besides the request. */
 interface RejectionContext {
   /** Headers whose values are never recorded. */
   readonly credentialHeaders: readonly string[];

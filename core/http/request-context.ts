@@ -263,7 +263,6 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return reauthenticate(this, this.#options.authentication);
   }
 
-  /** Records why the host rejects the request. */
   reject(problem: HostError): void {
     const { facts } = this;
     facts.rejection = problem;

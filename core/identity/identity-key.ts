@@ -5,12 +5,10 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** One key of this host, as stored. */
 export interface StoredKey {
   readonly kid: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** The private key. */
   readonly jwk: JsonWebKey;
 }
 

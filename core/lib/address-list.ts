@@ -7,7 +7,6 @@ interface AddressRange {
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/** The problem of an invalid range. */
 interface InvalidRange {
   readonly reason: string;
   /** The range that was probably intended. */

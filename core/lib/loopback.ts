@@ -26,7 +26,6 @@ export function isProxyHeader(name: string): boolean {
   return ADDED_BY_PROXIES.test(name);
 }
 
-/** Whether the public URL has a loopback address. */
 export function isLoopbackOrigin(publicUrl: string | null): boolean {
   return publicUrl === null || isLoopbackHostHeader(new URL(publicUrl).host);
 }

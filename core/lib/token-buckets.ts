@@ -7,7 +7,6 @@ export interface BucketLimits {
   readonly burst: number;
 }
 
-/** The level of a bucket. */
 export interface BucketLevel {
   /** Whole tokens. */
   readonly remaining: number;

@@ -3,7 +3,6 @@ import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { Violation } from '../document/diagnostic.js';
 
-/** The cache rules of a route. */
 export interface CacheRules {
   /** Milliseconds. */
   readonly ttlMs: number;

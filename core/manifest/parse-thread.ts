@@ -13,7 +13,6 @@ export const MAX_SHORT_TEXT = 16_384;
 /** How long an idle thread waits for another manifest before it exits. */
 const IDLE_MS = 200;
 
-/** The message of the thread. */
 export type ParseResult =
   /** `further` routes of the manifest follow on request. */
   | { readonly kind: 'parsed'; readonly parsed: ParsedText; readonly further: number }

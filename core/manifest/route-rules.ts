@@ -217,7 +217,6 @@ export interface AdapterLimits {
   readonly upgrades: boolean;
 }
 
-/** The capabilities of an adapter for routes of the manifest. */
 export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
   return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
 }

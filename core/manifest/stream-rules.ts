@@ -6,7 +6,6 @@ export const STREAM_TYPES = {
   ndjson: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
 } as const satisfies Readonly<Record<EventForm, readonly string[]>>;
 
-/** The rules for the stream of events of a route. */
 export interface StreamRules {
   readonly form: EventForm;
   /** The media type that clients request, and receive in envelope mode. */

@@ -7,7 +7,6 @@ import { PrivateFolder } from './private-folder.js';
 
 /** The last version of a descriptor that served. Holds references, never secrets. */
 export interface LastGood {
-  /** The text of the descriptor. */
   readonly text: string;
   /** The manifest that it served with, as JSON. */
   readonly manifest: unknown;

@@ -74,7 +74,6 @@ interface DeclaredParts {
 
 /** The parts of a module that derive from its files, without its provider. */
 export interface RoutedModule extends DeclaredParts {
-  /** The configured name. */
   readonly name: string;
   readonly routes: RouteTable<LiveRoute>;
 }

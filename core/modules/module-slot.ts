@@ -37,13 +37,11 @@ const MANIFEST_BACKOFF: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
 const REOPEN_BACKOFF: BackoffBounds = { firstMs: 1000, maxMs: 60_000 };
 const BACKOFF_RESET_MS = 300_000;
 
-/** The context that all slots of a registry share. */
 export interface SlotContext extends DescriptorContext, VersionContext {
   readonly log: Log;
   readonly lastGood: LastGoodKeeper;
   /** The counts of other workers for versions on probation; absent in a single-process host. */
   readonly sharedProbation?: SharedProbation;
-  /** The path of a descriptor's file. */
   readonly pathOf: (file: string) => string;
   /** Whether no other file serves under the name or will do so. */
   readonly isNameFree: (name: string, file: string) => boolean;

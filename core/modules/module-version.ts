@@ -63,7 +63,6 @@ export interface VersionContext {
   readonly leadership: Leadership;
   /** The leadership over hosts of a fleet, which share a provider that one configures. */
   readonly fleetLeadership?: FleetLeadership | null;
-  /** Opens the tokens of descriptors that exchange tokens. */
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 
@@ -77,7 +76,6 @@ export interface ModuleVersion {
   readonly scope: ModuleScope;
   /** How long its streams of events may continue when it is replaced. Milliseconds. */
   readonly drainMs: number;
-  /** The uncaught errors of the module's code. */
   readonly uncaughtErrors: UncaughtErrors;
   /**
    * Requests the manifest from the source that the descriptor names.

@@ -23,7 +23,6 @@ const ALWAYS_OWN: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 const PROBLEMS = '/problems/';
 const ROOT = '/';
 
-/** Provides the mounts of all modules. */
 export interface MountSource {
   readonly mounts: MountTable;
 }
@@ -89,7 +88,6 @@ export class MountTable {
 
 export const NO_MOUNTS = new MountTable([], { publicHost: null, reserved: new Set() });
 
-/** The part of a record that the table needs. */
 export interface MountingRecord extends Pick<ModuleRecord, 'name' | 'state' | 'mounts'> {
   readonly live: { readonly name: string } | null;
 }

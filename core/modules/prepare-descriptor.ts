@@ -64,7 +64,6 @@ export interface DescriptorContext extends HostFacts {
 /** A valid descriptor, with everything that is known before its provider is opened. */
 export interface PreparedDescriptor {
   readonly file: string;
-  /** The text of the file. */
   readonly text: string;
   /** The folder of the descriptor. Paths in it are relative to this folder. */
   readonly baseDir: string;

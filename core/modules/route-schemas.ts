@@ -9,7 +9,6 @@ import { type CheckCaller, schemaChecks } from '../schema/schema-checks.js';
 /** `off` is equivalent to no schema. */
 export type CheckedMode = Exclude<SchemaMode, 'off'>;
 
-/** The enforced schemas of a route. */
 export interface RouteSchemas {
   readonly input: BodySchema | null;
   readonly query: CheckedTexts | null;

@@ -27,7 +27,6 @@ export function listClaims(
   return [module, ...ofMounts, ...toolNames.map((name) => TOOL + name)];
 }
 
-/** The claims of a descriptor. */
 export function listClaimsOf({ module, mount, mcp }: ClaimingDescriptor): readonly string[] {
   return listClaims(module, mount, [...listToolNames(mcp).values()]);
 }

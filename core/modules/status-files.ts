@@ -6,7 +6,6 @@ import { BackgroundWriter } from './background-writer.js';
 import { describeDigests, type ModuleRecord, type ModuleState } from './module-record.js';
 import { PrivateFolder } from './private-folder.js';
 
-/** The content of a status file. */
 export interface FileStatus extends ModuleCondition<ModuleState> {
   readonly module: string | null;
 }

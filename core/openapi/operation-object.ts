@@ -18,7 +18,6 @@ import { listShownParameters } from './shown-parameters.js';
 
 const JSON_TYPE = 'application/json';
 
-/** The context that operations of one module share. */
 interface OperationContext {
   /** Whether the data of JSON responses is described in its envelope. */
   readonly hasEnvelope: boolean;

@@ -108,7 +108,6 @@ function listStatuses(code: ProblemCode): readonly number[] {
 
 /** The shared responses of a host; routes of modules with the same settings refer to them. */
 export class ProblemResponses {
-  /** The referenced responses. */
   readonly components: Record<string, unknown> = {};
   readonly #bySettings = new Map<string, Buffer>();
   readonly #limitsActors: boolean;

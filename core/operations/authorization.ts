@@ -30,12 +30,10 @@ export function isSameActor(actor: Named, other: Named): boolean {
   return actor.kind === other.kind && actor.id === other.id;
 }
 
-/** Whether an actor has lost a scope. */
 export function hasLostScope(actor: Actor, earlier: Actor): boolean {
   return [...earlier.scopes].some((scope) => !holdsScope(actor, scope));
 }
 
-/** Whether an actor may call a route. */
 export function mayCallRoute(
   actor: Actor,
   callers: readonly ActorKind[],

@@ -15,5 +15,4 @@ export const AUTHENTICATORS = createToken<readonly CheckedAuthenticator[]>('auth
 /** The request headers for credentials; lower-case names. */
 export const CREDENTIAL_HEADERS = createToken<readonly string[]>('credential-headers');
 
-/** The folder of the descriptors. */
 export const MODULES_FOLDER = createToken<string>('modules-folder');

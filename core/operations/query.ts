@@ -2,7 +2,6 @@ import { DIGEST, MODULE_NAME } from '../descriptor/identifiers.js';
 import { HostError } from '../errors.js';
 import { parseTime } from '../lib/parse-time.js';
 
-/** A parameter of a query. */
 export interface Parameter<T = unknown> {
   /** Completes `not …`. */
   readonly expected: string;

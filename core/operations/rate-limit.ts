@@ -47,7 +47,6 @@ export class ActorRate {
     this.#assertAdmitted(result, actor, request);
   }
 
-  /** The remaining rate of the actor. */
   status(actor: Actor): RateStatus {
     const { limits } = this.#limiter;
     return { name: 'actor', limits, ...this.#limiter.level(nameShare(actor)) };

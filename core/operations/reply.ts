@@ -148,7 +148,6 @@ export class Reply {
     return new Reply(101, [], null, headers, { upgrade });
   }
 
-  /** Creates a 200 with an object as JSON. */
   static json(authorization: Authorization, value: object): Promise<Reply> {
     Authorization.assert(authorization);
     return encodeInSlices(value).then((pieces) => Reply.ok(authorization, pieces));

@@ -40,7 +40,6 @@ export class ClientClosed extends Error {
   }
 }
 
-/** The target of a request to a module. */
 export interface ModuleTarget extends DecodedPath {
   /** The configured name, decoded: `acme/crm`. */
   readonly module: string;
@@ -233,7 +232,6 @@ export interface RequestFacts extends Omit<CollectedFields, 'failure'>, CallFact
   bodies: CallBodies | null;
 }
 
-/** The violations of the schemas of one direction. */
 interface SchemaViolations {
   readonly direction: 'input' | 'output';
   readonly mode: 'enforce' | 'report';

@@ -20,7 +20,6 @@ export interface RouteStep<Context, Explained> extends ReportedStep<Context, Exp
   appliesTo?(route: LiveRoute, module: RoutedModule): boolean;
 }
 
-/** The report of a step in `explain`. */
 export interface StepReport {
   /** `unknown` if only a call can decide it, or if it depends on a step that failed. */
   readonly outcome: 'pass' | 'fail' | 'unknown';

@@ -10,7 +10,6 @@ export interface AdapterSource {
   adapter(kind: string): Promise<ProviderAdapter>;
   /** Whether the adapter of a kind ships with the host, and is trusted like it. */
   isShipped(kind: string): boolean;
-  /** The names of all signers. */
   signers(): readonly string[];
   /**
    * Imports on first use.

@@ -17,7 +17,6 @@ const MAX_BYTES = 512 * 1024 * 1024;
 // O_NONBLOCK: a pipe may have taken the place of the file.
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** The files of a plugin cannot be digested. */
 export class DigestError extends Error {
   override readonly name = 'DigestError';
 }

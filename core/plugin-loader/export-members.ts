@@ -1,4 +1,3 @@
-/** What a member of an export has to be. */
 interface MemberRule {
   /** Completes `must be …`. */
   readonly expected: string;

@@ -43,19 +43,13 @@ export type ImportedPlugin = Pick<
   | 'importers'
 >;
 
-/** The hint for errors in the code of a plugin. */
 export const REPORT_HINT = "report it to the plugin's author";
 
 export interface PluginExports {
-  /** The adapters, by kind. */
   readonly adapters: ReadonlyMap<string, ProviderAdapter>;
-  /** The authenticators, by name. */
   readonly authenticators: ReadonlyMap<string, AuthenticatorFactory>;
-  /** The surfaces, by name. */
   readonly surfaces: ReadonlyMap<string, SurfaceFactory>;
-  /** The signers, by name. */
   readonly signers: ReadonlyMap<string, SignerFactory>;
-  /** The importers, by name. */
   readonly importers: ReadonlyMap<string, Importer>;
 }
 

@@ -9,7 +9,6 @@ import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
 import { type PluginRegistry, readPlugins } from './plugin-registry.js';
 
-/** The settings of plugins. */
 export const PLUGIN_SETTINGS = ['plugins', 'pluginIntegrity', 'pluginDigests'] as const;
 
 type PluginConfig = Pick<HostConfig, (typeof PLUGIN_SETTINGS)[number]>;

@@ -82,7 +82,6 @@ const pluginFile = object({
   digests: optional(fileDigests()),
 });
 
-/** The place of a plugin. */
 export type PluginOrigin =
   /** The plugin ships with the host, and is trusted like it. */
   | 'shipped'
@@ -98,13 +97,9 @@ export interface PluginManifest {
   readonly name: string;
   readonly version: string;
   readonly kinds: readonly string[];
-  /** The names of its authenticators. */
   readonly authenticators: readonly string[];
-  /** The names of its surfaces. */
   readonly surfaces: readonly string[];
-  /** The names of its signers. */
   readonly signers: readonly string[];
-  /** The names of its importers. */
   readonly importers: readonly string[];
   readonly declaredImporters: readonly DeclaredImporter[];
   /** `null` when its `plugin.json` has none. */
@@ -121,7 +116,6 @@ export interface DeclaredImporter {
   readonly options: readonly DeclaredOption[];
 }
 
-/** An option of an importer. */
 export type DeclaredOption = Infer<typeof importerOption>;
 
 /** A plugin that offers nothing. */

@@ -23,7 +23,6 @@ import { PluginEntry, type PluginTrust, readStamp } from './plugin-entry.js';
 import { PluginError } from './plugin-error.js';
 import { type DeclaredImporter, isRejectedPlugin } from './plugin-manifest.js';
 
-/** A surface with its plugin. */
 export interface FoundSurface {
   readonly factory: SurfaceFactory;
   readonly plugin: string;
@@ -33,14 +32,12 @@ export interface FoundSurface {
 export interface PluginRegistry extends AdapterSource {
   /** Lists them in the order of the sources, and by name within each. */
   list(): readonly PluginStatus[];
-  /** The names of all authenticators. */
   authenticators(): readonly string[];
   /**
    * Imports on first use.
    * @throws Error that names plugin, stage and hint when the authenticator cannot be loaded.
    */
   authenticator(name: string): Promise<AuthenticatorFactory>;
-  /** The names of all surfaces. */
   surfaces(): readonly string[];
   /**
    * Imports on first use.
@@ -77,7 +74,6 @@ type ExportName = keyof PluginExports;
 type Exported<K extends ExportName> =
   PluginExports[K] extends ReadonlyMap<string, infer Value> ? Value : never;
 
-/** The plugins that declare each name. */
 type PluginIndex = Readonly<Record<ExportName, ReadonlyMap<string, PluginEntry>>>;
 
 /** The noun for an export in messages, and the member of `plugin.json` that lists its names. */

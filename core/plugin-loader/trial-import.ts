@@ -7,7 +7,6 @@ import {
 } from './import-plugin.js';
 import { PluginError, type PluginStage } from './plugin-error.js';
 
-/** Limit for an import. */
 const MAX_HEAP_MB = 512;
 
 /** The message of the worker thread. */

@@ -1,7 +1,6 @@
 import { assertCounter, assertStep } from '../contract/counter-rules.js';
 import type { AdapterCounter } from '../contract/index.js';
 
-/** A metric of an adapter, for one module. */
 export interface CountedMetric {
   /** `modgate_<kind>_<name>` */
   readonly metric: string;

@@ -1,6 +1,5 @@
 import type { Descriptor } from '../descriptor/descriptor.js';
 
-/** The side for which a body waits. */
 export type Side = 'provider' | 'client';
 
 export interface PaceLimits

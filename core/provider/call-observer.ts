@@ -14,7 +14,6 @@ export interface ObservedRequest {
   readonly route: string;
   /** The method of the caller: HEAD stays HEAD. */
   readonly method: string;
-  /** The memory of the request. */
   readonly held: HeldMemory;
 }
 
@@ -28,9 +27,7 @@ export interface CallObserver {
 export interface ObservedVersion {
   readonly descriptor: Descriptor;
   readonly furtherProviders: readonly PreparedProvider[];
-  /** Whether the adapter streams. */
   readonly streams: boolean;
-  /** The live provider. */
   readonly provider: Provider;
   readonly identity: IdentitySigner;
   readonly log: Log;

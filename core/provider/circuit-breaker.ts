@@ -227,7 +227,6 @@ export function verdictOfResponse(status: number, isUsable: boolean): AttemptVer
 
 const COUNTED: ReadonlySet<FailureCode> = new Set(['unavailable', 'timeout', 'protocol']);
 
-/** The verdict on an attempt without a response. */
 export function verdictOfFailure({ failure, status, phase }: ProviderFailure): AttemptVerdict {
   if (phase === 'preparing') return VERDICTS.uncounted;
   if (failure === 'unavailable' && phase !== 'sending') return VERDICTS.unreachable;

@@ -8,11 +8,9 @@ export interface TokenGrant {
   readonly granted: number;
   /** Whether the grant exceeds the request. */
   readonly isAhead: boolean;
-  /** The level of the bucket. */
   readonly level: BucketLevel;
 }
 
-/** The tokens that this process has drawn for a key. */
 interface Drawn {
   tokens: number;
   /** No token is available before this time. Milliseconds. */

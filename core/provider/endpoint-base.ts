@@ -1,4 +1,3 @@
-/** The base of an endpoint's targets. */
 export interface EndpointBase {
   /** The origin as `URL` normalizes it: `https://crm.example`. */
   readonly origin: string;

@@ -68,7 +68,6 @@ export class EndpointBreakers {
   }
 }
 
-/** The log messages of state changes. */
 const CHANGES: Readonly<Record<BreakerState, string>> = {
   closed: 'circuit breaker closed',
   open: 'circuit breaker open',

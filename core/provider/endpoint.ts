@@ -76,7 +76,6 @@ export interface RoutedCall {
   readonly isRepeatable?: boolean;
 }
 
-/** One attempt of a call at an endpoint. */
 export interface Attempt {
   readonly ticket: BreakerTicket;
   readonly routeBreaker: CircuitBreaker | null;

@@ -93,7 +93,6 @@ export class HeldMemory {
     return rejection;
   }
 
-  /** Releases reserved bytes. */
   release(bytes: number): void {
     if (this.#isClosed) return;
     this.#bytes -= bytes;

@@ -1,6 +1,5 @@
 import { AdapterCounters } from './adapter-counters.js';
 
-/** The calls of one version of a module. */
 export interface CallCounts {
   readonly calls: number;
   /** Calls that have ended, failed or not. */
@@ -17,7 +16,6 @@ export interface CallCounts {
   readonly sending: number;
 }
 
-/** The calls of a module, over all its versions. */
 export interface CallTotals {
   calls: number;
   failed: number;

@@ -23,7 +23,6 @@ export interface ReleasableMemory {
   giveUp(): void;
 }
 
-/** The default share of the memory budget for one actor. */
 const ACTOR_PART = 4;
 /** The share of the memory budget that is added for callers without credentials. */
 const ANONYMOUS_PART = 4;
@@ -35,7 +34,6 @@ const MIN_ANONYMOUS_BUDGET = 1_048_576;
  */
 const RESERVE = 1_048_576;
 
-/** The names of the budgets in rejections. */
 const LIMIT_NAMES = { all: 'memory-budget', share: 'actor-budget' };
 const ANONYMOUS_LIMIT_NAMES = { all: 'anonymous-budget', share: 'address-budget' };
 

@@ -2,7 +2,6 @@ import { STREAM_FORMS, type StreamForm } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { createOverload } from './rejected-call.js';
 
-/** The reason why the host ends a stream. */
 export type HostEndReason = 'max_ms' | 'reload' | 'shutdown' | 'unauthorized';
 
 type StreamLimits = Pick<Descriptor['limits']['stream'], 'per_actor' | 'total'>;

@@ -52,7 +52,6 @@ export interface ProviderCall {
   readonly checkHead?: (head: Pick<Outcome, 'status' | 'headers'>) => ProviderFailure | null;
   /** Receives the reports of the provider. Default: they only extend the time of the call. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Called after each attempt. */
   readonly onAttemptEnd?: (result: AttemptResult) => void;
   /** The limit for everything: the wait for a turn, all attempts, and the body of the response. */
   readonly timeoutMs: number;
@@ -96,7 +95,6 @@ export interface UploadWatcher {
   readonly onFailure: (failure: Error) => void;
 }
 
-/** The streaming of a response. */
 export interface StreamedResponse {
   /** Bytes. */
   readonly maxBytes: number;
@@ -116,7 +114,6 @@ export type ParseResponse<T> = (
   operation: ProviderOperation,
 ) => T | Promise<T>;
 
-/** The endpoint of a response. */
 interface AnsweringEndpoint {
   /** `null` for an endpoint without a URL. */
   readonly base: EndpointBase | null;

@@ -220,7 +220,6 @@ export class ProviderClient {
     return readFacts(this.#provider, createMask(this.#secrets));
   }
 
-  /** The counts of this version. */
   counts(): CallCounts {
     return {
       calls: this.#calls,

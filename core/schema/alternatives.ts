@@ -10,7 +10,6 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 
 const MAX_REFERENCES = 100;
 
-/** What the host checks of an alternative. */
 interface Checked {
   /** Its canonical text: alternatives with the same accept the same values. */
   readonly text: string;
@@ -81,7 +80,6 @@ function withoutAnnotations(schema: unknown): unknown {
   );
 }
 
-/** Whether a whole type includes the types of another alternative. */
 function includes(whole: Checked, { types }: Checked): boolean {
   if (types === null || whole.types === null) return false;
   const known = whole.types;

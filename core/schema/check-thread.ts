@@ -10,13 +10,10 @@ type DescribedSchema =
   | { readonly of: 'body'; readonly schema: JsonSchema }
   | { readonly of: 'query'; readonly schema: SchemaObject };
 
-/** A schema with the registry of its manifest. */
 export type CheckedSchema = DescribedSchema & { readonly registry: SchemaRegistry };
 
-/** A schema with the shared schemas that it reaches. */
 export type SentSchema = DescribedSchema & { readonly shared: SharedSchemas };
 
-/** The violations of a body, or of a query. */
 export type FoundViolations = readonly SchemaViolation[] | readonly QueryViolation[];
 
 export interface CheckRequest {

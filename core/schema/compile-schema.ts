@@ -71,7 +71,6 @@ export class SchemaRegistry {
     };
   }
 
-  /** The shared schemas that a schema reaches. */
   listReached(schema: JsonSchema): SharedSchemas {
     if (typeof schema === 'boolean') return {};
     const { nodes } = createSchemaGraph([{ schema, path: [] }], this.shared, () => true);
@@ -138,7 +137,6 @@ const NOTHING: Checker = {
   acceptsKind: () => false,
 };
 
-/** The checkers of all subschemas of a schema. */
 class SchemaCheckers implements CheckerSource {
   readonly #scope: SchemaScope;
   readonly #registry: SchemaRegistry;

@@ -5,7 +5,6 @@ import { type CheckLimits, FULL_CHECK, MAX_VIOLATIONS } from './run.js';
 import { resolveReference, type SchemaScope } from './shared-schemas.js';
 import { isSchemaObject } from './subschema-keywords.js';
 
-/** A violation of the schema of a query. */
 export interface QueryViolation {
   /** The parameter; `null` for the query as a whole, and for a name that does not decode. */
   readonly name: string | null;

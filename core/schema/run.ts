@@ -20,7 +20,6 @@ export interface SchemaViolation {
 export const MAX_VIOLATIONS = 20;
 /** Names in a pointer come from the client. */
 export const MAX_POINTER_LENGTH = 4096;
-/** The limits of one check. */
 export interface CheckLimits {
   /** Subschemas applied to parts of the value. */
   readonly steps: number;

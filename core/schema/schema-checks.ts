@@ -9,7 +9,6 @@ import {
 import { type CheckLimits, CheckTooCostly, INLINE_CHECK } from './run.js';
 import { UsedTime } from './used-time.js';
 
-/** The caller for which a value is checked. */
 export interface CheckCaller {
   /** Callers with costly checks take turns by actor. */
   readonly actor: string;

@@ -13,7 +13,6 @@ interface SchemaEdge {
   readonly appliesTo: 'same' | 'part' | 'nothing';
 }
 
-/** A schema object within a schema. */
 export interface SchemaNode {
   readonly schema: SchemaObject;
   /** The root of its own references. */

@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../contract/index.js';
 import { findAtPath, type JsonPath, parseReference } from '../lib/json/json-pointer.js';
 
-/** The shared schemas of a manifest, by name. */
 export type SharedSchemas = Readonly<Record<string, JsonSchema>>;
 
 /**

@@ -52,7 +52,6 @@ interface Subschema {
   readonly path: JsonPath;
 }
 
-/** The subschemas directly in a schema. */
 export function listSubschemas(schema: Readonly<Record<string, unknown>>): Subschema[] {
   return Object.keys(schema).flatMap((keyword): Subschema[] => {
     if (!Object.hasOwn(SUBSCHEMA_KEYWORDS, keyword)) return [];

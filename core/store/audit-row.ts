@@ -12,7 +12,6 @@ import {
   texts,
 } from './tables.js';
 
-/** `prev` of the first row. */
 export const FIRST_PREV = '0'.repeat(64);
 
 export const AUDIT_TABLES = {
@@ -59,7 +58,6 @@ export interface AuditDraft {
   readonly value: AuditedValue | null;
 }
 
-/** The audit fields of a write. */
 export type WriteAudit = Omit<AuditDraft, 'outcome' | 'value'>;
 
 export interface AuditedValue {

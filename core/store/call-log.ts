@@ -122,7 +122,6 @@ export function callId(completedAt: number, run: string, number: number): string
   return `${hex(completedAt, TIME_DIGITS)}${run}${hex(number, NUMBER_DIGITS)}`;
 }
 
-/** Records of calls. */
 export function createCallStore(use: UseDatabase) {
   return {
     /** Adds calls in one transaction; existing ones stay, since an unacknowledged write may be repeated. */

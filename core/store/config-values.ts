@@ -77,7 +77,6 @@ export interface StoredConfig {
   readonly place: string | null;
 }
 
-/** Configuration values. */
 export function createConfigStore({ use, keys, notify }: PartContext) {
   return {
     /**

@@ -57,7 +57,6 @@ export interface Database extends ReadableDatabase {
 /** Computes `value_digest`. @throws StoreUnavailable for a sensitive value while the digest key is unreadable. */
 export type DigestAudited = (audited: AuditedValue | null) => Promise<string | null>;
 
-/** The database of a store. */
 export interface OpenedDatabase extends Database {
   readonly digest: DigestAudited;
 }
@@ -67,7 +66,6 @@ export type UseDatabase<D extends ReadableDatabase = OpenedDatabase> = <T>(
   work: (database: D) => Promise<T>,
 ) => Promise<T>;
 
-/** What the parts of a store share. */
 export interface PartContext {
   readonly use: UseDatabase;
   /** The keys for sensitive values; `null` stores them in clear. */

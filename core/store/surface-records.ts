@@ -20,7 +20,6 @@ export const SURFACE_TABLES = {
   surface_lock: { columns: texts('surface'), primaryKey: ['surface'] },
 } satisfies Record<string, Table>;
 
-/** The result of a write. */
 type SetResult =
   | 'set'
   /** The condition does not hold. */
@@ -44,7 +43,6 @@ export interface SurfaceRecordWrite extends Omit<StoredSurfaceRecord, 'revision'
 
 /** Sorts after every character of a key. */
 const AFTER_KEYS = '~';
-/** The maximum number of records of a surface. */
 const MAX_RECORDS = 10_000;
 
 /**
@@ -83,7 +81,6 @@ export function createSurfaceRecordStore(
           return Number(numDeletedRows) > 0;
         }),
       ),
-    /** Lists records by key. */
     list: (surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]> =>
       use(async (database) => {
         const rows = await database.query

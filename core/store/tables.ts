@@ -29,18 +29,15 @@ export interface Table {
   readonly primaryKey: readonly string[];
   /** By name. */
   readonly indexes?: Readonly<Record<string, Index>>;
-  /** The rows of a new table. */
   readonly rows?: readonly Readonly<Record<string, unknown>>[];
   /** The version of the schema that added it. Default: the first. */
   readonly since?: number;
 }
 
-/** The rows of declared tables, by table. */
 export type RowsOf<Declared extends Readonly<Record<string, Table>>> = {
   readonly [Name in keyof Declared]: RowOf<Declared[Name]>;
 };
 
-/** A row of a declared table. */
 export type RowOf<Declared extends Table> = {
   -readonly [Name in keyof Declared['columns']]: Declared['columns'][Name] extends Column<
     infer Value

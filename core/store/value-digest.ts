@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { canonicalizeValue } from '../contract/canonical-value.js';
 import { digestText } from '../lib/hash.js';
 
-/** A value whose digest is stored. */
 export interface DigestedValue {
   /** JSON, as text or in UTF-8. */
   readonly json: string | Uint8Array;

@@ -92,7 +92,6 @@ class Reloaded<T> implements ReloadedFile<T> {
   /** The names of the files and of what links lead to. */
   readonly #names = new Set<string>();
   #current: T;
-  /** The key of the content of `current`. */
   #currentKey: string;
   /** The key of the last accepted or rejected content. */
   #seenKey: string;

@@ -4,7 +4,6 @@ import type { FindAddresses } from '../shared/transport.js';
 
 const DEFAULT_PORTS = { 'amqp:': 5672, 'amqps:': 5671 } as const;
 
-/** One address of a broker. */
 export interface BrokerAddress {
   /** Shown to operators: `broker.internal:5672 (10.0.0.7)`. */
   readonly name: string;
@@ -32,7 +31,6 @@ export class BrokerAddresses {
     this.#findAddresses = findAddresses;
   }
 
-  /** The number of URLs. */
   get size(): number {
     return this.#urls.length;
   }

@@ -108,7 +108,6 @@ const members = object({
 
 type Members = Infer<typeof members>;
 
-/** `provider.config` of kind `amqp`. */
 export const amqpConfig = described(
   refine(
     refine(

@@ -52,7 +52,6 @@ interface FoundSession {
   readonly cookie: string;
 }
 
-/** A request below /console/api with its session. */
 interface ApiCall extends FoundSession {
   readonly request: Request;
   readonly call: SurfaceCall;

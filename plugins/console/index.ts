@@ -9,7 +9,6 @@ const MAX_SIGN_IN_BYTES = 32_768;
 
 const bundle = readBundle(import.meta.url);
 
-/** The console of operators. */
 export const consoleSurface = defineSurface({
   name: 'console',
   prefix: CONSOLE,

@@ -1,4 +1,3 @@
-/** The path of the pages. */
 export const CONSOLE = '/console';
 export const API = `${CONSOLE}/api`;
 export const OIDC = `${API}/oidc`;

@@ -31,14 +31,12 @@ export const HTTP_BODY = 'google.api.HttpBody';
 
 type Members = Record<string, unknown>;
 
-/** A field that is set by the path. */
 interface PathField {
   readonly fields: readonly DescField[];
   /** The text with parameters in braces. */
   readonly template: string;
 }
 
-/** A field that the query names. */
 interface QueryField {
   /** As in the query. */
   readonly name: string;

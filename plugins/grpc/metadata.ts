@@ -37,7 +37,6 @@ function formatTimeout(ms: number): string {
   return text.length <= MAX_DIGITS ? `${text}m` : `${Math.floor(ms / 1000)}S`;
 }
 
-/** Adds the metadata of a response to its headers. */
 export function addResponseHeaders(
   headers: Record<string, string>,
   metadata: IncomingHttpHeaders,

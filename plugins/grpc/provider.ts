@@ -110,7 +110,6 @@ function listFacts(
   return [{ name: 'methods', value: String(usable) }, ...problems];
 }
 
-/** The methods of the routes of one provider. */
 class RouteMethods {
   #declared: readonly ProviderRoute[] = [];
   /** The routes of manifests that were replaced, whose calls may still come. */
@@ -119,7 +118,6 @@ class RouteMethods {
   /** By the options, an object for each route. */
   #routes = new Map<unknown, BoundRoute | Error>();
 
-  /** The names of the services. */
   get services(): string[] {
     return [...new Set(this.#declared.map((route) => serviceOf(route)))];
   }

@@ -3,7 +3,6 @@ import { described, optionally } from '../../core/contract/index.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { defineTransport } from '../shared/transport/define-transport.js';
 
-/** The default of `manifest_path`. */
 export const DEFAULT_MANIFEST_PATH = '/.well-known/modgate/manifest.json';
 
 export const manifestPath = optionally(requestPath, {

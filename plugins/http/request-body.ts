@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { openFlow } from '../../core/contract/body-flow.js';
 import type { BodyFlow, BodySink, BodyStream } from '../../core/contract/index.js';
 
-/** The request of a body. */
 interface StreamedRequest {
   /** Whether the rest of the body is not wanted, because the response is an error. */
   readonly isStopped: () => boolean;

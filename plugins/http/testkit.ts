@@ -2,7 +2,6 @@ import { defineSubject, startHttpReference, startUnixReference } from '../../cor
 import { httpAdapter } from './http-adapter.js';
 import { unixAdapter } from './unix-adapter.js';
 
-/** The subjects of `modgate test-plugin`. */
 export const subjects = [
   defineSubject({ adapter: httpAdapter, start: startHttpReference }),
   defineSubject({ adapter: unixAdapter, start: startUnixReference }),

@@ -8,7 +8,6 @@ const READ_AHEAD_BYTES = 32_768;
 /** Smaller parts of one read are joined: each write costs as much as the copy of this many bytes. */
 const SMALL_BYTES = 4_096;
 
-/** The connection of a body. */
 interface BodyConnection {
   /** Reads no further, until `release`. */
   hold(): void;

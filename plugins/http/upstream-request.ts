@@ -77,7 +77,6 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   /** Whether the whole request was given to the connection. */
   #isSent = true;
   #isOver = false;
-  /** The body, once it is streamed. */
   #stream: UpstreamBody | null = null;
   #hasResponse = false;
   #status = 0;

@@ -67,7 +67,6 @@ export interface LocalConfiguration {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The exports of a file. */
 export interface LocalModule {
   readonly handle: LocalHandler;
   readonly manifest?: unknown;

@@ -61,7 +61,6 @@ interface PendingCall {
   readonly listener: AbortListener;
 }
 
-/** One run of the thread of a module. */
 export class ModuleThread {
   /** Rejects with an error for operators when the module cannot be used. */
   readonly ready: Promise<SentManifest>;

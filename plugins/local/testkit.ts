@@ -6,7 +6,6 @@ const NOT_RAW = 'a handler receives the decoded path and the parsed query';
 /** A thread takes about 50 ms to start and exit. */
 const THREAD_CYCLES = 50;
 
-/** The subjects of `modgate test-plugin`. */
 export const subjects = [
   defineSubject({
     adapter: localAdapter,

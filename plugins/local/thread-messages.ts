@@ -11,7 +11,6 @@ import type {
 import type { LocalConfiguration } from './handler.js';
 import type { SentBytes } from './sent-bytes.js';
 
-/** The start data of a thread. */
 export interface ThreadStart {
   /** The name as in the config; used in messages. */
   readonly name: string;

@@ -15,7 +15,6 @@ const MAPS: ReadonlySet<string> = new Set([
   ...['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'],
 ]);
 
-/** Whether a tool has arguments that are repeated in headers. */
 export function repeatsArguments(inputSchema: unknown): boolean {
   return JSON.stringify(inputSchema ?? {}).includes(`"${KEYWORD}"`);
 }

@@ -66,7 +66,6 @@ export class Resources {
   }
 }
 
-/** The exchange of a call that reads a resource. */
 export function createReading(invocation: Invocation): Exchange {
   const { headers, context, maxResponseBytes } = invocation;
   const bytes = Math.min(maxResponseBytes, MAX_RESOURCE_BYTES);

@@ -65,7 +65,6 @@ export class ToolPins {
     ];
   }
 
-  /** Pins the tools of the routes. */
   replace(routes: readonly ProviderRoute[]): void {
     const tools = routes.map(({ declared, options }) =>
       findTool(declared.path, options as McpOperation),

@@ -17,7 +17,6 @@ const PAUSE_RATIO = 20;
 /** When a missing tool is looked for again, before it counts as removed. */
 const ABSENCE_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
 
-/** What a server lists of a tool. */
 export interface ListedTool {
   readonly name: string;
   readonly title?: unknown;

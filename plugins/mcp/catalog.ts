@@ -11,7 +11,6 @@ import type { ToolSource, ToolTarget } from './tool-source.js';
 /** An operation that a module exposes, under the name of its tool. */
 export interface CatalogEntry extends ToolSource {
   readonly name: string;
-  /** The tools of its version. */
   readonly tools: ModuleTools;
 }
 

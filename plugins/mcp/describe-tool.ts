@@ -13,7 +13,6 @@ import { shorten } from './shorten.js';
 import { type SharedSchemas, ToolSchema } from './tool-schema.js';
 import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
 
-/** A tool in `tools/list`. */
 export interface DescribedTool {
   readonly name: string;
   readonly title?: string;

@@ -38,7 +38,6 @@ export function listForwardable(headers: Headers): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Sends a request to the host as the caller. */
 export function requestHost(
   host: Pick<HostApi, 'request'>,
   { actor, call, headers, onProgress }: Exchange,

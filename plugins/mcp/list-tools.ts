@@ -5,7 +5,6 @@ import type { DescribedTool } from './describe-tool.js';
 const MAX_TOOLS = 1000;
 const MAX_BYTES = 1_048_576;
 
-/** A page of `tools/list`. */
 interface ToolPage {
   readonly tools: readonly DescribedTool[];
   /** The name of its last tool; absent on the last page. */

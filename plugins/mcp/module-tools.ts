@@ -18,7 +18,6 @@ export class ModuleTools {
     this.#shared = new SharedSchemas(manifest);
   }
 
-  /** The words by which its tool is found. */
   listSearchWords(source: ToolSource): SearchWords {
     const { id } = source.operation;
     const words = this.#searchWords.get(id) ?? listSearchWords(source);

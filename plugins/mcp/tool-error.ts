@@ -28,7 +28,6 @@ export class InvalidArguments extends Error {
   }
 }
 
-/** The result of `tools/call`. */
 export interface ToolResult {
   readonly content: CallToolResult['content'];
   readonly structuredContent?: Record<string, unknown>;

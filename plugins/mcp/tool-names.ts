@@ -8,7 +8,6 @@ const OTHER_CHARACTERS = /[^A-Za-z0-9_-]/g;
 /** Could be the name of another operation, which anybody can compute. */
 const HASHED = new RegExp(`_[0-9a-f]{${HASH_LENGTH}}$`, 'i');
 
-/** An operation that needs a tool name. */
 interface NamedOperation {
   readonly module: string;
   readonly kind: 'route' | 'entity' | 'action';

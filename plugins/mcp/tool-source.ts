@@ -6,7 +6,6 @@ import type {
   ManifestRoute,
 } from '../../core/contract/index.js';
 
-/** The target of a tool. */
 export type ToolTarget =
   | { readonly kind: 'route'; readonly route: ManifestRoute }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file of the pages. */
 export interface BundledFile {
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -14,7 +13,6 @@ export interface BundledFile {
 /** The built pages of a surface. */
 export interface Bundle {
   readonly index: BundledFile;
-  /** The files by name. */
   readonly assets: ReadonlyMap<string, BundledFile>;
   /** The digest over all files, `sha256:` and hex: the UI artifact digest at the console bridge. */
   readonly digest: string;

@@ -1,6 +1,5 @@
 import type { HttpRouteOperation } from '../../core/contract/index.js';
 
-/** The headers that describe a call of a route in a message. */
 export function createRouteHeaders({
   method,
   declaredPath,
@@ -15,7 +14,6 @@ export function createRouteHeaders({
   };
 }
 
-/** The header with the status of an answer. */
 export const STATUS_HEADER = 'modgate-status';
 
 /** Control characters that a header of HTTP cannot have. */

@@ -6,7 +6,6 @@ import { cleanSchema } from './clean-schema.js';
 export interface ClientDocument {
   /** An OpenAPI document for openapi-typescript. */
   readonly document: JsonObject;
-  /** The names of the modules. */
   readonly modules: readonly string[];
   readonly routes: number;
   /** `GET /path` of routes without types: streams of events and WebSockets. */

@@ -87,7 +87,6 @@ export function writeHeader({ modules }: ClientDocument, digest: string): string
   ].join('\n');
 }
 
-/** The text below the header. */
 export function withoutHeader(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/^(?:\/\/.*\n)*/, '');
 }

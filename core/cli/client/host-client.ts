@@ -23,7 +23,6 @@ interface HostRequest {
   readonly body?: unknown;
 }
 
-/** The address of a running host and the credentials for it. */
 export interface HostAddress {
   /** The URL without a trailing slash. */
   readonly url: string;

@@ -2,7 +2,6 @@ import { array, nullable, number, optional, type Struct, string, type } from 'su
 import { CommandError } from '../command-error.js';
 import type { HostClient, HostResponse } from './host-client.js';
 
-/** The host responded with an error status. */
 export class RejectedRequest extends CommandError {
   readonly status: number;
 

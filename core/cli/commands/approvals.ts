@@ -108,7 +108,6 @@ function formatDecision({ decided_by, decided_at, reason }: ApprovalDetails): st
   return [reason === null ? decision : `${decision}: ${reason}`];
 }
 
-/** The words of the manifest. */
 function formatWords({ summary, description, confirmation }: ApprovalDetails): string[] {
   const texts = [
     ['summary', summary],

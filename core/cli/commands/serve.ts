@@ -142,7 +142,6 @@ async function serveAsWorker(context: CommandContext): Promise<ExitCode> {
   return hasSucceeded ? EXIT.ok : EXIT.failure;
 }
 
-/** Composes the host, listens, and logs the address. */
 export async function start(settings: ServeConfig, log: Logger): Promise<ComposedHost> {
   const { composeHost } = await import('../../compose.js');
   const host = await composeHost(settings.config, log);

@@ -38,7 +38,6 @@ interface OtherType {
 interface MediaTypes {
   /** The schemas and examples of JSON types. */
   readonly json: readonly JsonObject[];
-  /** All other types. */
   readonly others: readonly OtherType[];
   /** Why a media type is unknown: `a reference that leads nowhere`. */
   readonly unknown: string | null;
@@ -175,7 +174,6 @@ function formOf(type: string, value: JsonObject): EventForm | null {
   return known ?? (isSequence(value) && JSON_TYPE.test(type) ? 'ndjson' : null);
 }
 
-/** Converts a response without JSON. */
 function convertForm(others: readonly OtherType[]): ConvertedResponse['form'] {
   const stream = others.map(({ form }) => form).find((form) => form !== null);
   const types = others.filter(({ form }) => form === (stream ?? null)).map(({ type }) => type);

@@ -149,7 +149,6 @@ provider_errors: passthrough
     await write(this.pathOf(name), content);
   }
 
-  /** The path of a further file of the module. */
   pathOf(name: string): string {
     return join(this.#folder, this.#stem, name);
   }

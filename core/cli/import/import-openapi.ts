@@ -6,7 +6,6 @@ import type { ImportFiles } from './import-files.js';
 import { parseOpenApi } from './openapi-document.js';
 import { readDocuments } from './read-documents.js';
 
-/** The syntax of an endpoint of kind http. */
 const ENDPOINT = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*$/i;
 
 /** @throws ConfigError */

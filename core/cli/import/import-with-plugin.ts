@@ -33,7 +33,6 @@ const TIMEOUT_MS = 300_000;
 
 export interface PluginImport {
   readonly name: string;
-  /** The words of the source. */
   readonly source: readonly string[];
   /** The options of the importer that were given, by name. */
   readonly options: Readonly<Record<string, unknown>>;

@@ -14,7 +14,6 @@ const MAX_REFERENCES = 100;
 /** YAML reads `swagger: 2.0` as a number. */
 const SWAGGER: ReadonlySet<unknown> = new Set(['2.0', 2]);
 
-/** An OpenAPI 3 document. */
 export interface OpenApiDocument {
   /** The version of its schemas; 3.2 has those of 3.1. */
   readonly version: '3.0' | '3.1';
@@ -101,7 +100,6 @@ export function followReference(document: OpenApiDocument, value: unknown): Json
   return follow(document, value).value;
 }
 
-/** The reason why a reference is broken. */
 export function explainBroken({ unread }: OpenApiDocument, reference: string): string {
   const keys = parsePointer(reference);
   if (keys === null) return 'a reference to another document';

@@ -25,7 +25,6 @@ interface Place {
 }
 
 interface Scope {
-  /** The document. */
   readonly location: string;
   /** The base of relative references: the location, or the nearest `$id`. */
   readonly base: string;

@@ -1,7 +1,6 @@
 import { DIGEST } from '../../descriptor/identifiers.js';
 import type { ListedModule } from '../../operations/status/module-struct.js';
 
-/** The outcome of a wait, and the entry that decided it. */
 interface WaitOutcome {
   readonly outcome: 'live' | 'rejected';
   readonly module: ListedModule;
@@ -71,7 +70,6 @@ export class WaitTracker {
     return isAbout && this.#clock.now() - this.#startedAt >= RECHECK_MS;
   }
 
-  /** Whether a new rejection may concern the subject. */
   #mayConcernSubject(module: ListedModule): boolean {
     if (!this.#isDigest) return this.#isSubject(module);
     // Older hosts do not report the rejected digest.

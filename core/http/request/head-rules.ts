@@ -6,7 +6,6 @@ import { assertCredentialProtocols } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';
 
 export interface HeadLimits {
-  /** The maximum number of header lines. */
   readonly maxHeaders: number;
   /**
    * Rejects other host names: with development tokens, a page that rebinds its name must not be

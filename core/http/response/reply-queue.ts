@@ -7,7 +7,6 @@ import type { HeldMemory } from '../../provider/held-memory.js';
 import { UnreadBytes } from '../../provider/unread-bytes.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
-/** The request of a reply. */
 interface RepliedRequest extends RequestIds {
   /** Counts what the client has not read. */
   readonly held?: Pick<HeldMemory, 'beginSending' | 'keepOnly'>;

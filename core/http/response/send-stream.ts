@@ -40,7 +40,6 @@ export function sendStream(
   });
 }
 
-/** The result of a body. */
 interface BodyEnd {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;

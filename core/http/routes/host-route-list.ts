@@ -169,7 +169,6 @@ export interface ListedRoute extends HostRoute {
   readonly path: string;
 }
 
-/** The same routes as a list. */
 export const LISTED_ROUTES: readonly ListedRoute[] = (
   Object.keys(HOST_ROUTES) as HostRouteName[]
 ).map((name) => {

@@ -15,7 +15,6 @@ import type { HostContext, HostState } from '../request-context.js';
 import { type HostRouteName, LISTED_ROUTES, type ListedRoute } from './host-route-list.js';
 import { createUnknownPath } from './unknown-path.js';
 
-/** What each route answers. */
 export type HostResources = Readonly<Record<HostRouteName, Resource>>;
 
 export interface HostRoutesOptions {
@@ -34,7 +33,6 @@ export async function loadResources(): Promise<HostResources> {
   return Object.fromEntries(await Promise.all(LISTED_ROUTES.map(load))) as HostResources;
 }
 
-/** Describes the routes that pages call. */
 export function describeResources(resources: HostResources): readonly HostResource[] {
   return LISTED_ROUTES.filter(({ isForPages }) => isForPages).map(
     ({ name, method, path, right }) => {

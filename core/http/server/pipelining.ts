@@ -69,7 +69,6 @@ export function endPipeline(socket: Duplex, end: PipelineEnd): void {
   pipelineOf(socket).endWith(end);
 }
 
-/** The requests of all connections. */
 interface RequestQueue {
   readonly arrivals: BatchQueue<ServerResponse>;
   /** The number of requests that wait for an earlier one of their connection. */

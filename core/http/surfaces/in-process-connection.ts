@@ -5,7 +5,6 @@ import type { Client, CurrentActor } from '../../operations/request.js';
 
 /** The caller for which a connection without a socket was opened. */
 export interface InProcessCaller {
-  /** The actor from the authenticators. */
   readonly actor: Actor;
   /** Authenticates the credentials again with which the actor came. */
   readonly reauthenticate: () => Promise<CurrentActor>;

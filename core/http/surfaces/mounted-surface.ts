@@ -115,7 +115,6 @@ export class MountedSurface {
   readonly #scope: ModuleScope;
   readonly #streams = new Set<() => void>();
   readonly #requests = new WeakMap<SurfaceCall, SurfaceRequest>();
-  /** The running requests by id. */
   readonly #running = new Map<string, SurfaceRequest>();
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';

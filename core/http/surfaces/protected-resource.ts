@@ -14,7 +14,6 @@ export interface ResourceOptions {
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-/** Whether a target is a path of the metadata. */
 export function isMetadataTarget(target: string): boolean {
   const [path = ''] = target.split('?', 1);
   return path === WELL_KNOWN || path.startsWith(`${WELL_KNOWN}/`);

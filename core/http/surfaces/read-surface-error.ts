@@ -24,7 +24,6 @@ const STEPS: Readonly<Record<string, StepName>> = {
   scope: 'capability',
 };
 
-/** Headers of all Problems. */
 const PROBLEM_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'content-length',

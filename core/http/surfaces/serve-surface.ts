@@ -27,7 +27,6 @@ interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {
 }
 
 const EMPTY = Buffer.alloc(0);
-/** The origin of the URL for surfaces if the origin is unknown. */
 const UNKNOWN_ORIGIN = 'http://localhost';
 
 /** The right under which a response is sent. */
@@ -38,7 +37,6 @@ interface SurfaceRight {
   readonly reidentify: (() => Promise<unknown>) | null;
 }
 
-/** The response of a surface. */
 interface SurfaceAnswer {
   readonly response: Response;
   /** `null` for a caller without credentials. */

@@ -9,7 +9,6 @@ const MAX_VALUE_BYTES = 65_536;
 /** The last time that sorts as text. */
 const MAX_TIME = Date.UTC(9999, 11, 31);
 
-/** The records of one surface. */
 export function createSurfaceRecords(
   { surfaceRecords }: Pick<Store, 'surfaceRecords'>,
   surface: string,

@@ -12,12 +12,10 @@ import { isHostPrefix, isSurfacePrefix } from './surface-path.js';
 
 /** Looks up the surfaces of plugins. */
 export interface SurfaceSource {
-  /** The names of all surfaces. */
   surfaces(): readonly string[];
   surface(name: string): Promise<FoundSurface>;
 }
 
-/** The surfaces of a host. */
 export class SurfaceRegistry {
   readonly #byPrefix = new Map<string, MountedSurface>();
   readonly #failed: SurfaceStatus[] = [];
@@ -110,7 +108,6 @@ export class SurfaceRegistry {
     return [...on, ...off].sort(compareNames);
   }
 
-  /** The UI digests of the surfaces that ship with the host. */
   get shippedUiDigests(): ReadonlySet<string> {
     const digests = [...this.#byPrefix.values()].map(({ shippedUiDigest }) => shippedUiDigest);
     return new Set(digests.filter((digest) => digest !== null));

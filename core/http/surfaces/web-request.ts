@@ -51,7 +51,6 @@ export function assertBodyHead(req: IncomingMessage, limit: number): void {
   if (limit === 0) throw createLengthError(limit, undefined, 413);
 }
 
-/** Creates the request for a surface. */
 export function createWebRequest(
   req: IncomingMessage,
   { url, body, signal, credentialHeaders, hasOwnSignIn }: WebRequestParts,

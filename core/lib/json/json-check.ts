@@ -77,7 +77,6 @@ const MARK_BYTES = 3;
 /** The reason for JSON whose arrays and objects are nested beyond the limit. */
 export const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels` as const;
 
-/** The reason and the position of invalid JSON. */
 export interface InvalidJson {
   readonly reason: 'not valid UTF-8' | 'not valid JSON' | typeof TOO_DEEP;
   /**
@@ -287,7 +286,6 @@ function createChecker(): Checker {
   return new WebAssembly.Instance(module).exports as Checker;
 }
 
-/** The longest character. */
 const MAX_CHARACTER_BYTES = 4;
 /** The bits of the bytes after the first byte of a character. */
 const CONTINUATION = { mask: 0xc0, value: 0x80 } as const;

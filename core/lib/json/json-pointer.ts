@@ -6,12 +6,10 @@ export function formatPointer(path: JsonPath): string {
   return path.map((key) => `/${escapeStep(String(key))}`).join('');
 }
 
-/** Formats a name as a step of a pointer. */
 export function escapeStep(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the name of a step of a pointer. */
 export function unescapeStep(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -8,7 +8,6 @@ interface SegmentRule {
 /** Matches texts that a server may interpret as `.` or `..`. */
 const DOT_SEGMENT = /^\.{1,2}(?:;|$)/;
 
-/** The rules for decoded segments of a request. */
 const SEGMENT_RULES: readonly SegmentRule[] = [
   { rule: 'empty-segment', pattern: /^$/, reason: 'is empty' },
   {

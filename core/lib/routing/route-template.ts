@@ -79,7 +79,6 @@ export function parseRouteTemplate(
   return { text, segments };
 }
 
-/** The parameters of a template, in order. */
 export function listParameters({
   segments,
 }: Pick<RouteTemplate, 'segments'>): (Parameter | Rest)[] {

@@ -193,7 +193,6 @@ const USER = /(:(?:\\?\/){2})[^\s"'<>/?#\\]*@/g;
  */
 const PASSWORD_WITH_SLASH = /(:(?:\\?\/){2}[^\s"'<>/?#@:]*:)(?!\d+[/?#])[^\s"'<>]*@/g;
 
-/** Replaces names and passwords in URLs. */
 export function maskUrlPasswords(text: string): string {
   return text.replace(USER, `$1${MASK}@`).replace(PASSWORD_WITH_SLASH, `$1${MASK}@`);
 }

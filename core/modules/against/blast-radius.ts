@@ -56,7 +56,6 @@ export interface MovedMount {
   readonly module: string | null;
 }
 
-/** The modules by their mounts. */
 export interface MountOwners {
   readonly before: ReadonlyMap<string, string>;
   readonly after: ReadonlyMap<string, string>;
@@ -109,7 +108,6 @@ type ComparedManifest = Pick<
 
 interface Compared extends ComparedManifest, AccessFacts {}
 
-/** A module that the host serves. */
 export interface ServedModule {
   readonly name: string;
   /** The file of its descriptor; `null` when it is unknown. */

@@ -7,7 +7,6 @@ import {
   type MountedModule,
 } from '../../descriptor/sections/mount.js';
 
-/** A module in the checked files. */
 export type CheckedModule =
   | {
       readonly kind: 'known';
@@ -22,7 +21,6 @@ export type CheckedModule =
   | { readonly kind: 'disabled' }
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** The access of clients to a module, by its descriptor. */
 export interface AccessFacts {
   /** Whether it opens the public routes. */
   readonly public: boolean;

@@ -19,7 +19,6 @@ export function parseCallCursor(cursor: string): ReadonlyMap<string, number> {
   return ends;
 }
 
-/** The part of a page from one process. */
 export interface CallPart {
   /** Identifies the process. */
   readonly run: string;
@@ -29,7 +28,6 @@ export interface CallPart {
   readonly end: number;
   /** Newest first, at most a page. */
   readonly calls: readonly { readonly number: number; readonly call: RecordedCall }[];
-  /** Whether more calls match the query. */
   readonly hasMore: boolean;
 }
 

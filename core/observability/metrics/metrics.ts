@@ -30,7 +30,6 @@ async function openRegistry(metrics: readonly CollectedMetric[]): Promise<Regist
 export class Metrics {
   /** The media type of the text that `render` returns. */
   readonly contentType = EXPOSITION_TYPE;
-  /** Counts requests as they end. */
   readonly requests = new RequestCounts();
   readonly #host: ObservedHost;
   readonly #collected: CollectedMetric[];

@@ -111,7 +111,6 @@ interface ObservedMemory extends ObservedBudget {
   readonly anonymous: ObservedBudget | null;
 }
 
-/** The metrics of the memory budget. */
 export function createMemoryMetrics(memory: ObservedMemory): CollectedMetric[] {
   return [
     {

@@ -7,7 +7,6 @@ import type {
   RouteCounts,
 } from './request-counts.js';
 
-/** The counters of requests. */
 export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
   return [
     {
@@ -85,7 +84,6 @@ export function createRequestMetrics(counts: RequestCounts): CollectedMetric[] {
   ];
 }
 
-/** The histograms of requests. */
 export function readRequestHistograms(counts: RequestCounts): SnapshotMetric[] {
   const histogram = (name: string, help: string, read: (name: string) => HistogramSample[]) => ({
     ...{ name, help, type: 'histogram', aggregator: 'sum' },

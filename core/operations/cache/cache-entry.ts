@@ -2,7 +2,6 @@ import type { CacheRules } from '../../manifest/cache-rules.js';
 import type { EntryPlace } from './entry-index.js';
 import type { ResponseCache } from './response-cache.js';
 
-/** The cache entry for one request. */
 export interface CacheEntry {
   readonly cache: ResponseCache;
   readonly key: string;

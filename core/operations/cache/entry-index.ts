@@ -6,7 +6,6 @@ export interface EntryPlace {
   readonly path: string;
 }
 
-/** The entries to remove. */
 export interface Purge {
   readonly module: string;
   /** A decoded path, with every query and for every caller; `null` for the whole module. */

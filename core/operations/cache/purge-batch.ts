@@ -39,7 +39,6 @@ export class PurgeBatch {
   }
 }
 
-/** Creates a purge of the whole cache of a module. */
 export function createWholePurge(module: string): Purge {
   return { module, path: null, isPrefix: false };
 }

@@ -13,7 +13,6 @@ export interface PurgeChannel {
   onPurge(listener: (purge: Purge | null) => void): void;
 }
 
-/** The purges of the processes of one host. */
 export function sharePurges(processes: Pick<Processes, 'channel'>): PurgeChannel {
   const listeners: ((purge: Purge) => void)[] = [];
   const send = processes.channel<readonly Purge[]>('purges', (purges) => {

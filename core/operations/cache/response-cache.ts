@@ -8,7 +8,6 @@ import type { PurgeChannel } from './purge-channel.js';
 /** The memory of an entry besides its bytes: objects, index and key. Measured: 700 bytes. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
-/** A cached response of a provider. */
 export interface CachedResponse {
   readonly place: EntryPlace;
   /** A complete 200. */

@@ -8,7 +8,6 @@ import type { PurgeChannel } from './purge-channel.js';
 const MAX_NOTICE_BYTES = 7000;
 /** The delay before purges are sent again to an unavailable store. */
 const RETRY_MS = 1000;
-/** The prefix of notices that are purges. */
 const PREFIX = 'purge ';
 
 const purgeList = array(type({ module: string(), path: nullable(string()), isPrefix: boolean() }));

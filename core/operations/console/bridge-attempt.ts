@@ -108,7 +108,6 @@ export class BridgeAttempt {
     return operation;
   }
 
-  /** The arguments of the operation. */
   get operationCall(): BridgeCall {
     const { authorization, liveModule: module, permission, request, hopByHop, body } = this;
     const generation = this.#generation;

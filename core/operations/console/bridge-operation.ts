@@ -4,7 +4,6 @@ import type { Authorization } from '../authorization.js';
 import type { CallerRequest } from '../request.js';
 import type { BridgeOperationName, BridgePayload } from './bridge-payload.js';
 
-/** All operations of the console bridge. */
 export const BRIDGE_OPERATIONS = createToken<BridgeOperation>('bridge-operations');
 
 /**

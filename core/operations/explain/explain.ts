@@ -33,7 +33,6 @@ export interface ExplainInput {
 interface ExplainSources {
   readonly records: ModuleRecords;
   readonly overview: ModuleOverview;
-  /** The folder of the descriptors. */
   readonly folder: string;
   readonly roles: ExplainedRoles;
 }

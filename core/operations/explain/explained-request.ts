@@ -153,7 +153,6 @@ class ExplainedCall implements ExplainedModules {
   }
 }
 
-/** A request to a route of a module. */
 export class ExplainedRouteCall extends ExplainedCall implements RouteRequest {
   readonly target: ForwardTarget;
   readonly authorization = Authorization.forRoute();

@@ -16,7 +16,6 @@ export function findRoutes(
   return module.routes.matchAll(toServedMethod(method), path.segments, path.encoded);
 }
 
-/** The methods with a route for the path. */
 export function listMethods(module: RoutedModule | null, path: ParsedTarget): string[] {
   return MODULE_HTTP_METHODS.filter((method) => findRoutes(module, method, path).length > 0);
 }

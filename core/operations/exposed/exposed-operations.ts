@@ -17,7 +17,6 @@ import {
   listRouteArguments,
 } from './operation-arguments.js';
 
-/** The declaration of an operation. */
 export type Declared =
   | { readonly kind: 'route'; readonly route: LiveRoute; readonly template: RouteTemplate }
   | { readonly kind: 'entity'; readonly entity: AdminEntity }

@@ -7,7 +7,6 @@ import type { Declared } from './exposed-operations.js';
 
 type AddressedModule = Pick<RoutedModule, 'descriptor'>;
 
-/** Whether the module admits the address of the client. */
 export function admitsAddress(
   { descriptor: { allow } }: AddressedModule,
   client: CallerRequest['client'],

@@ -1,7 +1,6 @@
 import type { FleetHostStatus, FleetStatus } from '../../contract/fleet-status.js';
 import { createToken } from '../../injection.js';
 
-/** The fleet of the host. */
 export interface Fleet {
   /**
    * @param served a module or digest that hosts may serve

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { PrivateFolder } from '../../modules/private-folder.js';
 
 const FILE = 'host-id';
-/** The form of the id of a host. */
 export const HOST_ID = /^host_[0-9a-f-]{36}$/;
 
 /**

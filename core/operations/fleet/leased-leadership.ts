@@ -12,7 +12,6 @@ interface LeasedLeadershipOptions {
   readonly leadership: Leadership;
   readonly leases: FleetLeaseStore;
   readonly fleet: string;
-  /** The id of this host. */
   readonly host: string;
 }
 

@@ -64,7 +64,6 @@ export interface ProviderRequest<T> {
   readonly detached?: Pick<ProviderCall, 'signal' | 'held'> & { readonly facts: RequestFacts };
   /** Conditions of the client that are not forwarded; lower-case names. Default: none. */
   readonly withheld?: readonly string[];
-  /** The details of a bridge operation in a 502. */
   readonly details?: readonly ErrorDetail[];
   readonly parseResponse: ParseResponse<T>;
   /** As in `ProviderCall`; `null`, the default, for a call that needs no admission. */

@@ -15,7 +15,6 @@ import type { ResponseStream } from '../../provider/response-stream.js';
 import type { ReplyStream } from '../reply.js';
 import { checkEvents, EVENT_FORMS, type EventForm } from './event-forms.js';
 
-/** The end of a stream of events. */
 type StreamEnd = HostEndReason | 'complete' | 'problem' | 'client';
 
 interface EventStreamOptions {

@@ -58,7 +58,6 @@ export interface ProviderHeaderInput {
   readonly forwardHeaders: readonly string[];
   /** Whether the client sent a valid `traceparent`; otherwise its `tracestate` is ignored. */
   readonly isClientTrace: boolean;
-  /** Whether the route takes a body of this request. */
   readonly takesBody: boolean;
   /** Whether the body is bytes. */
   readonly sendsBytes: boolean;

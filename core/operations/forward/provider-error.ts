@@ -199,7 +199,6 @@ const CARRIES_BYTES = 'this route carries the media types of operation.response_
 const CARRIES_EITHER = 'this route carries JSON and the media types of operation.response_types';
 const CARRIES_EVENTS = 'this route carries the media types of operation.stream_types';
 
-/** The content of a route, for messages. */
 export type RouteContent = Pick<LiveRoute, 'responseBytes' | 'stream'>;
 
 /** Includes what callers may know of a body that the host cannot forward: its type or its depth. */

@@ -133,7 +133,6 @@ function findLinkEnd(header: string, from: number): number {
   return isQuoted ? -1 : header.length;
 }
 
-/** A redirect for the caller. */
 interface PassedRedirect {
   /** `null` for a 308 without one. */
   readonly location: string | null;

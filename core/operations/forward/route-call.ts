@@ -90,7 +90,6 @@ export function toServedMethod(method: string): string {
   return method === 'HEAD' ? 'GET' : method;
 }
 
-/** The module and route that match a request. */
 export interface MatchedRoute {
   readonly module: LiveModule;
   readonly target: ModuleTarget;
@@ -210,7 +209,6 @@ export class RouteCall implements RouteRequest {
   }
 }
 
-/** The details of the call in a 502. */
 export function describeRoute({ module, target, match: { value } }: MatchedRoute): ErrorDetail[] {
   return [
     { field: 'module', reason: module.name },

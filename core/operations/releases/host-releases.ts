@@ -1,7 +1,6 @@
 import { createToken } from '../../injection.js';
 import type { DescriptorContext } from '../../modules/prepare-descriptor.js';
 
-/** The role of this host in the releases of its fleet. */
 export interface HostReleases {
   /** `''` for a host without a fleet. */
   readonly fleet: string;

@@ -22,7 +22,6 @@ import type { HostReleases } from './host-releases.js';
 
 const MAX_ERRORS = 100;
 
-/** A module of a release. */
 export interface ReleaseModule {
   /** A digest of the descriptor and the files that it names. */
   readonly digest: string;

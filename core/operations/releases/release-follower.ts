@@ -41,7 +41,6 @@ interface ReleaseFollowerOptions {
   readonly log: Log;
 }
 
-/** The release that a host serves. */
 export interface ServedRelease {
   /** The release; `null` before the first one. */
   readonly release: string | null;

@@ -13,7 +13,6 @@ interface PluginStatuses {
 export const SURFACES = createToken<SurfaceStatuses>('surfaces');
 
 interface SurfaceStatuses {
-  /** Lists surfaces by name. */
   list(): readonly SurfaceStatus[];
 }
 

@@ -38,7 +38,6 @@ export function shareModuleOverview(
   };
 }
 
-/** The modules of one worker. */
 interface ReportedModules extends Pick<ModuleList, 'modules' | 'ignored'> {
   readonly worker: number;
 }

@@ -111,7 +111,6 @@ const shownMembers = {
   served: new WeakMap<Descriptor, ShownMembers>(),
 };
 
-/** The parts of the descriptor that its sections show. */
 function showSections(of: 'file' | 'served', descriptor: Descriptor | null): ShownMembers {
   if (descriptor === null) return {};
   const members = shownMembers[of].get(descriptor) ?? readSections(of, descriptor);

@@ -72,7 +72,6 @@ export class StatusLedger {
     );
   }
 
-  /** Removes the reports of a worker that has exited. */
   removeWorker(worker: number): void {
     for (const reports of this.#reports.values()) reports.delete(worker);
   }

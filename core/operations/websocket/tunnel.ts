@@ -12,10 +12,8 @@ import type { HeldMemory } from '../../provider/held-memory.js';
 import { UnreadBytes } from '../../provider/unread-bytes.js';
 import { StallTimer } from './stall-timer.js';
 
-/** The side that closed a WebSocket first. */
 type ClosedBy = 'caller' | 'provider' | 'host';
 
-/** The end of a WebSocket. */
 export interface TunnelEnd {
   readonly closedBy: ClosedBy;
   readonly code: number;

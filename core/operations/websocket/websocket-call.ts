@@ -8,7 +8,6 @@ const KEY_BYTES = 16;
 
 /** The handshake of the host with a provider. */
 export interface WebSocketCall {
-  /** The handshake of the caller. */
   readonly handshake: Handshake;
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;

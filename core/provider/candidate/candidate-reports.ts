@@ -83,7 +83,6 @@ export class CandidateReports {
   }
 }
 
-/** Merges the reports of several workers. */
 export function mergeReports(reports: readonly CandidateReport[]): CandidateReport {
   const totals = new Map<string, RouteTotals>();
   for (const routeTotals of reports.flatMap((report) => report.totals)) {

@@ -35,7 +35,6 @@ const IDS = 16 ** ID_DIGITS;
 
 interface CandidateOptions {
   readonly rules: CandidateRules;
-  /** The client of the candidate only. */
   readonly client: ProviderClient;
   /** The second client of the live provider; `null` without a baseline. */
   readonly baseline: ProviderClient | null;

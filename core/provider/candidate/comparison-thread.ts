@@ -23,7 +23,6 @@ const MAX_COMPARISON_MS = 5000;
 const IDLE_MS = 30_000;
 const MAX_HEAP_MB = 256;
 
-/** The wait for the thread. */
 export interface ThreadWait {
   readonly signal: Cancellation;
   readonly share: string;

@@ -75,7 +75,6 @@ const REJECTED: readonly Row[] = [
   ['bridge-dot-dot', 'two dots after the bridge', '/console-bridge/../items'],
 ];
 
-/** The complete target. */
 const REJECTED_TARGETS: readonly Row[] = [
   ['module-dot-dot', 'two dots as the module', '/modules/%2e%2e/http/items'],
   [

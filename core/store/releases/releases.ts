@@ -110,7 +110,6 @@ export interface CanaryVerdict {
   readonly modules: CanaryFigures['modules'];
 }
 
-/** The release that a following host serves. */
 export interface ReleaseHost {
   readonly host: string;
   readonly release: string | null;

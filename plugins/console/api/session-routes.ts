@@ -17,7 +17,6 @@ interface ConsoleVersion {
   readonly resources: readonly HostResource[];
 }
 
-/** Responds to `GET /console/api/session`. */
 export function createSessionResponse(
   { record, actor, expiresAt }: Session,
   { version, uiDigest, resources }: ConsoleVersion,

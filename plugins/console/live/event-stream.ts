@@ -1,7 +1,6 @@
 /** The maximum of unread events of a client, after which its stream ends. Characters. */
 const MAX_BACKLOG = 1_048_576;
 
-/** A stream of server-sent events. */
 export class BrowserStream {
   readonly response: Response;
   readonly #encoder = new TextEncoder();

@@ -27,7 +27,6 @@ export interface FeedUpdate {
   readonly changed: readonly ModuleSnapshot[];
   /** The files of removed modules. */
   readonly removed: readonly string[];
-  /** The counts by name. */
   readonly counts: ReadonlyMap<string, Counts>;
   readonly sample: Sample | null;
 }

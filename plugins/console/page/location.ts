@@ -14,7 +14,6 @@ export const segments = computed(() =>
 
 export const query = computed(() => url.value.searchParams);
 
-/** Opens a page of the console. */
 function navigate(href: string, { replace = false } = {}): void {
   const next = new URL(href, location.href);
   if (next.href === url.value.href) return;

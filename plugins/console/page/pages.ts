@@ -20,7 +20,6 @@ interface Page {
   readonly path?: string;
 }
 
-/** The pages of the console, in the order of the navigation. */
 const PAGES: readonly Page[] = [
   { name: '', label: 'Overview', Content: Overview, path: '/modules' },
   { name: 'modules', label: 'Modules', Content: ModulesPage },
@@ -44,7 +43,6 @@ export function listPages(): readonly Page[] {
   return [...PAGES, ...lists];
 }
 
-/** The route with the data of a page. */
 export function dataOf({ name, path = `/${name}` }: Page): HostResource {
   return findResource(path) ?? NO_DATA;
 }

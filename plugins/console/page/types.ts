@@ -64,7 +64,6 @@ export interface SignInMethods {
 export interface Sample {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The number of calls in the interval. */
   readonly calls: number;
   readonly failed: number;
   readonly in_flight: number;

@@ -73,7 +73,6 @@ export interface SessionsContext extends Pick<SurfaceContext, 'authenticate' | '
   readonly host: Pick<SurfaceContext['host'], 'admit'>;
 }
 
-/** The sessions of the console. */
 export class Sessions {
   readonly #context: SessionsContext;
   readonly #now: () => number;

@@ -18,7 +18,6 @@ const POLL_MS = 100;
 const CLAIM_MS = 20_000;
 const MS_PER_SECOND = 1000;
 
-/** The tokens of an issuer. */
 export interface IssuedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;

@@ -192,5 +192,4 @@ function toSegment(issuer: string): string {
 /** Metadata, keys and tokens have a few kilobytes. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Fetches a response of an issuer for openid-client. */
 export const fetchFromIssuer = createIssuerFetch(MAX_RESPONSE_BYTES);

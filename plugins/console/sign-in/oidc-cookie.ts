@@ -17,7 +17,6 @@ export interface PendingSignIn {
   readonly verifier: string;
   /** The path for the response of the issuer. */
   readonly callback: string;
-  /** The page to return to. */
   readonly page: string;
   readonly expiresAt: number;
 }

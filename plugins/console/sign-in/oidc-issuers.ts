@@ -5,7 +5,6 @@ import { OidcClient } from './oidc-client.js';
 
 const WARN_INTERVAL_MS = 1000;
 
-/** The issuers at which people sign in. */
 export class OidcIssuers implements TokenIssuers {
   readonly #clients: ReadonlyMap<string, OidcClient>;
   readonly #log: Log;

@@ -23,7 +23,6 @@ interface SignInContext extends Pick<SurfaceContext, 'authenticate'> {
   readonly host: Pick<HostApi, 'snapshot'>;
 }
 
-/** An issuer for sign-ins. */
 interface SignInIssuer {
   readonly issuer: string;
   readonly name: string;

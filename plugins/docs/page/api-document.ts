@@ -80,7 +80,6 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The JSON media type of a body. */
 export function readMedia(body: JsonObject): JsonObject {
   const content = Object.entries(asObject(body['content']));
   return asObject(content.find(([type]) => /json/i.test(type))?.[1]);

@@ -12,7 +12,6 @@ import { create, createField } from './dom.js';
 const JSON_TYPE = 'application/json';
 const BYTES_TYPE = 'application/octet-stream';
 
-/** The controls of a body. */
 export interface BodyField {
   readonly fields: readonly HTMLElement[];
   /** `null` for no body. A chosen file is sent instead of a text. */

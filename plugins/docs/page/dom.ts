@@ -53,7 +53,6 @@ export function createField(label: string, control: HTMLElement, hint = ''): HTM
   );
 }
 
-/** Creates paragraphs of plain text. */
 export function createParagraphs(text: unknown): HTMLElement[] {
   if (typeof text !== 'string') return [];
   return text

@@ -132,7 +132,6 @@ async function readServer(
   return { schema: await reflection.read(services), services, config };
 }
 
-/** The options of the command. */
 export interface ImportOptions {
   /** A file of certificate authorities, PEM. */
   readonly ca?: string | undefined;

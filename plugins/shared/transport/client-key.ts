@@ -40,7 +40,6 @@ const OF_ED25519 = ['EdDSA', 'Ed25519'].map((name) => ({ name, webCrypto: { name
 export interface ClientKey {
   /** `alg` of the assertions. */
   readonly algorithm: string;
-  /** Loads the key for openid-client. */
   load(): Promise<PrivateKey>;
 }
 

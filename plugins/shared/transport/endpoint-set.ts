@@ -16,7 +16,6 @@ interface EndpointSetOptions<P, T> {
   readonly hasUrls: boolean;
 }
 
-/** The endpoints of one provider. */
 export class EndpointSet<P extends ShownPlace, T extends EndpointClient> {
   readonly #options: EndpointSetOptions<P, T>;
   #byId: ReadonlyMap<string, T> = new Map();

@@ -8,7 +8,6 @@ import {
 } from 'node:tls';
 import type { TlsConfig } from './transport-config.js';
 
-/** Reads the file of a reference in the config. */
 type ReadFile = (reference: string) => Uint8Array;
 
 /**

@@ -44,7 +44,6 @@ const KEPT_NAMES: ReadonlySet<string> = new Set(KEPT);
 /** Additional headers that pages of other origins may read. */
 const READABLE = ['content-type', 'content-length', ...KEPT] as const;
 
-/** The parts of a byte reply. */
 type ByteParts = Pick<Reply, 'status' | 'pieces' | 'contentType' | 'contentLength' | 'headers'> & {
   readonly stream: ResponseStream | null;
   /** The names of its own headers that pages of other origins may read. */

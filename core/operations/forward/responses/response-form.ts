@@ -5,7 +5,6 @@ import type { Reply } from '../../reply.js';
 import type { CallerRequest } from '../../request.js';
 import type { RouteCall } from '../route-call.js';
 
-/** The call that a response is read for. */
 export interface ReadCall
   extends Pick<RouteCall, 'matched' | 'credentialHeaders' | 'webSocketCall'> {
   readonly request: Pick<

@@ -8,7 +8,6 @@ import { PhraseField } from '../ui/phrase-field.js';
 interface ActionFormProps {
   readonly module: ModuleStatus;
   readonly action: AdminAction;
-  /** The initial input of the form. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly onClose: () => void;
   /** Called after the action has succeeded. */

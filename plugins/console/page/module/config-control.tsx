@@ -9,7 +9,6 @@ interface ConfigControlProps {
   readonly onText: (text: string) => void;
 }
 
-/** Renders a control for the type of a value. */
 export function ConfigControl({ id, type, isSecret, text, onText }: ConfigControlProps) {
   const onInput = (event: { currentTarget: { value: string } }) =>
     onText(event.currentTarget.value);

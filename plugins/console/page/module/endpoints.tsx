@@ -62,7 +62,6 @@ function Facts({ module: { facts = [] } }: Pick<TabProps, 'module'>) {
   );
 }
 
-/** Shows the resolution of endpoints from DNS. */
 function Resolution({ module }: Pick<TabProps, 'module'>) {
   const { resolved_at: at, resolve_error: error } = module;
   if (at === undefined) return null;

@@ -8,7 +8,6 @@ import { type Column, Table, type TableProps } from './table.js';
 const NOTHING = '–';
 
 interface ListTableProps<Row> {
-  /** The path of the list. */
   readonly of: string;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;

@@ -162,7 +162,6 @@ function isSameSource(a: ResolverSettings, b: ResolverSettings): boolean {
   return a.allowLocal === b.allowLocal && String(a.servers) === String(b.servers);
 }
 
-/** The addresses of a name with a fixed port. */
 class FixedPort implements Lookup {
   readonly lookup: AddressLookup;
   readonly #port: number;
