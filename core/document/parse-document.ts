@@ -7,6 +7,7 @@ import {
   type PathEnd,
 } from './diagnostic.js';
 import { parseJsonNode } from './json-parser.js';
+import { readJsonValue, UNDECIDED } from './json-value.js';
 import { createPlaceFinder, type Position } from './position.js';
 import {
   EMPTY_TEXT,
@@ -59,6 +60,21 @@ export function parseStructuredText(
   limits: TextLimits = FILE_LIMITS,
 ): StructuredText {
   const text = skipMarkOfText(written);
+  if (format === 'json' && text.length <= limits.length) {
+    const value = readJsonValue(text, limits);
+    if (value !== UNDECIDED) {
+      let tree: StructuredText | null = null;
+      const locate = (path: Path, at: PathEnd) => {
+        tree ??= parseTree(text, format, limits);
+        return tree.locate(path, at);
+      };
+      return { value, locate };
+    }
+  }
+  return parseTree(text, format, limits);
+}
+
+function parseTree(text: string, format: TextFormat, limits: TextLimits): StructuredText {
   const findPlace = createPlaceFinder(text);
   const violations: SyntaxViolation[] = [];
   const root = parseNode(text, format, violations, limits);

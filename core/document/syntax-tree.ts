@@ -35,7 +35,7 @@ export const TOO_DEEP = {
 } as const;
 
 /** The maximum number of keys of one mapping. Real files have far fewer. */
-const MAX_KEYS = 10_000;
+export const MAX_KEYS = 10_000;
 
 const TOO_MANY_KEYS = {
   rule: 'too-many-keys',

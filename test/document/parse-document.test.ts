@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { parseJsonNode } from '../../core/document/json-parser.js';
 import { parseStructuredText } from '../../core/document/parse-document.js';
+import { readNodeValue, type SyntaxViolation } from '../../core/document/syntax-tree.js';
 import { expectViolation, violationsOf } from '../support/documents/violations.js';
 
 const REJECTED_YAML: readonly [text: string, rule: string, place: string][] = [
@@ -69,6 +71,33 @@ const REJECTED_JSON: readonly [text: string, rule: string, place: string][] = [
   ['{} // done', 'json-syntax', '1:4'],
   ['\u00a0{}', 'json-syntax', '1:1'],
 ];
+
+/** Texts of JSON with repeated keys, escapes, spaces and everything that only the host rejects. */
+const jsonText = fc.letrec<{ value: string; list: string; mapping: string }>((tie) => {
+  const space = fc.constantFrom('', ' ', '\n\t', '\r');
+  const text = fc.constantFrom(
+    'a',
+    'b',
+    ':',
+    '\\u0061',
+    '\\\\',
+    '\\"',
+    '\\\\\\"',
+    '😁',
+    '\\ud800',
+    '__proto__',
+  );
+  const string = fc.array(text, { maxLength: 2 }).map((parts) => `"${parts.join('')}"`);
+  const scalar = fc.oneof(string, fc.constantFrom('1', '-0', '1.5e3', '1e999', 'true', 'null'));
+  const member = fc.tuple(space, string, space, tie('value')).map(([a, key, b, value]) => {
+    return `${a}${key}${b}:${b}${value}${a}`;
+  });
+  return {
+    value: fc.oneof({ maxDepth: 3 }, scalar, tie('list'), tie('mapping')),
+    list: fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(' , ')}]`),
+    mapping: fc.array(member, { maxLength: 3 }).map((members) => `{${members}}`),
+  };
+}).value;
 
 describe('parseStructuredText', () => {
   for (const [text, rule, place] of REJECTED_YAML) {
@@ -148,6 +177,37 @@ describe('parseStructuredText', () => {
       const [violation] = violationsOf(text, 'yaml');
       expect(JSON.stringify(violation)).not.to.contain('CANARY');
     }
+  });
+
+  it('reads as a value what the tree with positions holds, and rejects the same texts', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const violations: SyntaxViolation[] = [];
+        const root = parseJsonNode(text, violations);
+        if (violations.length > 0) expect(violationsOf(text, 'json')).to.have.lengthOf.above(0);
+        else expect(parseStructuredText(text, 'json').value).to.deep.equal(readNodeValue(root));
+      }),
+    );
+  });
+
+  it('rejects JSON beyond a limit', () => {
+    const list = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    const keys = (count: number) =>
+      `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}`;
+    const values = (count: number) => `[${Array(count - 1).fill(0)}]`;
+    for (const [write, most, rule] of [
+      [list, 101, 'too-deep'],
+      [keys, 10_000, 'too-many-keys'],
+      [values, 200_000, 'too-many-values'],
+    ] as const) {
+      expect(() => parseStructuredText(write(most), 'json')).not.to.throw();
+      expect(violationsOf(write(most + 1), 'json')).to.have.nested.property('[0].rule', rule);
+    }
+  });
+
+  it('makes mappings of JSON safe to convert to text', () => {
+    const { value } = parseStructuredText('[{"toString":1},{"valueOf":1}]', 'json');
+    expect(`${value}`).to.equal(',');
   });
 
   describe('locate', () => {
