@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, open, read } from 'node:fs';
+import { closeSync, constants, fstatSync, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
@@ -58,21 +58,29 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const MIN_BUFFER_BYTES = 4096;
 
 /** @throws FileError when it is missing, unreadable, not a regular file or larger than 4 MiB. */
-export function readSmallFile(path: string): Promise<Buffer> {
-  return readRegular(path, OPEN_FLAGS);
+export function readSmallFile(path: string, onOpen?: OnOpen): Promise<Buffer> {
+  return readRegular(path, MAX_TEXT_LENGTH, OPEN_FLAGS, onOpen);
 }
 
 /**
  * Reads a file that the host writes itself. A symbolic link is not followed.
  * @throws FileError as {@link readSmallFile}.
  */
-export function readHostFile(path: string): Promise<Buffer> {
-  return readRegular(path, OPEN_FLAGS | constants.O_NOFOLLOW);
+export function readHostFile(path: string, maxBytes: number = MAX_TEXT_LENGTH): Promise<Buffer> {
+  return readRegular(path, maxBytes, OPEN_FLAGS | constants.O_NOFOLLOW);
 }
 
-async function readRegular(path: string, flags: number): Promise<Buffer> {
+/** Called with the status of a regular file before its content is read. */
+type OnOpen = (status: Stats) => void;
+
+async function readRegular(
+  path: string,
+  maxBytes: number,
+  flags: number,
+  onOpen?: OnOpen,
+): Promise<Buffer> {
   try {
-    return await readUpTo(path, MAX_TEXT_LENGTH, flags);
+    return await readUpTo(path, maxBytes, flags, onOpen);
   } catch (error) {
     if (error instanceof FileError) throw error;
     const isLink = (error as NodeJS.ErrnoException).code === 'ELOOP';
@@ -82,19 +90,25 @@ async function readRegular(path: string, flags: number): Promise<Buffer> {
 }
 
 /** @throws FileError as {@link readSmallFile}, and when the file is not UTF-8. */
-export async function readTextFile(path: string): Promise<string> {
-  const text = decodeUtf8(await readSmallFile(path));
+export async function readTextFile(path: string, onOpen?: OnOpen): Promise<string> {
+  const text = decodeUtf8(await readSmallFile(path, onOpen));
   if (text === null) throw new FileError('invalid-utf8');
   return text;
 }
 
 /** Ignores the size of `stat`, because the file may grow meanwhile. */
-async function readUpTo(path: string, maxBytes: number, flags: number): Promise<Buffer> {
+async function readUpTo(
+  path: string,
+  maxBytes: number,
+  flags: number,
+  onOpen?: OnOpen,
+): Promise<Buffer> {
   const file = await openFile(path, flags);
   try {
     // An open file needs no thread for this, nor to be closed: each step in one takes 20 µs.
     const status = fstatSync(file);
     if (!status.isFile()) throw new FileError('not-a-file');
+    onOpen?.(status);
     if (status.size > maxBytes) throw new FileError('file-too-large');
     let buffer = Buffer.allocUnsafeSlow(Math.max(status.size + 1, MIN_BUFFER_BYTES));
     let size = 0;

@@ -44,6 +44,10 @@ export class LastGoodStore implements LastGoodKeeper {
   readonly #folder: PrivateFolder;
   readonly #log: Log;
   readonly #writes: BackgroundWriter;
+  /** Whether nothing is written at the moment. */
+  #isDeferred = false;
+  /** The names in the folder while nothing is written; `null` if they are unknown. */
+  #names: ReadonlySet<string> | null = null;
 
   constructor(stateDir: string, log: Log) {
     const options = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
@@ -79,6 +83,12 @@ export class LastGoodStore implements LastGoodKeeper {
 
   defer(until: Promise<unknown>): void {
     this.#writes.defer(until);
+    this.#isDeferred = true;
+    const end = () => {
+      this.#isDeferred = false;
+      this.#names = null;
+    };
+    void until.then(end, end);
   }
 
   flush(): Promise<void> {
@@ -92,8 +102,9 @@ export class LastGoodStore implements LastGoodKeeper {
   async keepOnly(files: ReadonlySet<string>): Promise<void> {
     const keptNames = new Set([...files].map(fileName));
     try {
-      const outdated = (await this.#folder.list()).filter((name) => !keptNames.has(name));
-      for (const name of outdated) await this.#folder.remove(name);
+      const names = await this.#folder.list();
+      for (const name of names) if (!keptNames.has(name)) await this.#folder.remove(name);
+      if (this.#isDeferred) this.#names = new Set(names);
     } catch (error) {
       this.#log.warn({ err: error }, 'last good versions cannot be cleaned up');
     }
@@ -101,7 +112,9 @@ export class LastGoodStore implements LastGoodKeeper {
 
   async #readText(file: string): Promise<string | null> {
     const queued = this.#writes.find(file);
-    return queued === undefined ? this.#folder.read(fileName(file)) : queued;
+    if (queued !== undefined) return queued;
+    const name = fileName(file);
+    return this.#names?.has(name) === false ? null : this.#folder.read(name);
   }
 
   #remove(file: string): Promise<void> {

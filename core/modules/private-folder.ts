@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { constants, lstatSync } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FileError, readHostFile } from '../document/read-file.js';
 
 const CREATE_FLAGS =
   constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-// O_NONBLOCK: opening a pipe would wait for a writer.
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 interface PrivateFolderOptions {
@@ -48,15 +47,14 @@ export class PrivateFolder {
   /** `null` when the file does not exist. */
   async read(name: string): Promise<string | null> {
     if (!this.#exists()) return null;
-    const file = await open(join(this.#path, name), READ_FLAGS).catch(ignoreMissing);
-    if (file === null) return null;
     try {
-      const status = await file.stat();
-      if (!status.isFile()) throw new Error(`${name} is not a regular file`);
-      if (status.size > MAX_BYTES) throw new Error(`${name} is larger than 64 MiB`);
-      return await file.readFile('utf8');
-    } finally {
-      await file.close();
+      const bytes = await readHostFile(join(this.#path, name), MAX_BYTES);
+      return bytes.toString();
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      if (error.code === 'file-missing') return null;
+      const problem = error.code === 'file-too-large' ? 'is larger than 64 MiB' : error.message;
+      throw new Error(`${name} ${problem}`, { cause: error });
     }
   }
 

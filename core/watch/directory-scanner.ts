@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { FileError, readSmallFile } from '../document/read-file.js';
 import { BUSY_FILE } from '../document/transient-error.js';
 import { mapConcurrently } from '../lib/promises.js';
@@ -13,8 +12,10 @@ import {
 import {
   type Fingerprint,
   findDifferent,
+  fingerprintOf,
   isMissing,
   isSame,
+  type PathFingerprint,
   readIdentity,
   takeFingerprint,
   UNREAD,
@@ -113,7 +114,7 @@ export class DirectoryScanner {
   async follow(file: string, named: readonly string[]): Promise<void> {
     const tracked = this.#tracked.get(file);
     const paths = [join(this.#directory, file), ...named];
-    if (tracked === undefined || isDeepStrictEqual(tracked.paths, paths)) return;
+    if (tracked === undefined || isSameList(tracked.paths, paths)) return;
     tracked.paths = paths;
     tracked.content = null;
     const ofNamed = await takeFingerprint(named);
@@ -186,15 +187,16 @@ export class DirectoryScanner {
   ): Promise<DirectoryFile | null> {
     const tracked = this.#track(file);
     const startedAt = this.#clock.now();
+    const opened = tracked.fingerprint === UNREAD ? await this.#open(file, tracked) : null;
     // Taken before the content is read, so that any later change shows as a different fingerprint.
-    const fingerprint = await takeFingerprint(tracked.paths);
+    const fingerprint = opened?.fingerprint ?? (await takeFingerprint(tracked.paths));
     // A file that was just renamed may be found under its new name.
     tracked.identity = readIdentity(fingerprint) ?? tracked.identity;
     if (isSame(fingerprint, tracked.fingerprint)) {
       tracked.settling = null;
       return null;
     }
-    const read = await readDirectoryFile(this.#directory, file);
+    const read = opened?.read ?? (await readDirectoryFile(this.#directory, file));
     const content = await digestContent(read, tracked.paths.slice(1));
     if (content === null && !tracked.isBusy) busy.push(file);
     tracked.isBusy = content === null;
@@ -214,6 +216,19 @@ export class DirectoryScanner {
     const isEqual = settleMs === 0 && content === tracked.content;
     tracked.content = content;
     return isEqual ? null : read;
+  }
+
+  /**
+   * Reads a file whose fingerprint is not known. That of an open file needs no step in a thread. `null` for a
+   * file that cannot be opened.
+   */
+  async #open(file: string, { paths: [, ...named] }: TrackedFile) {
+    const own: PathFingerprint[] = [];
+    const read = await readDirectoryFile(this.#directory, file, (status) => {
+      own.push(fingerprintOf(status));
+    });
+    if (own.length === 0) return null;
+    return { read, fingerprint: [...own, ...(await takeFingerprint(named))] };
   }
 
   #findRemoved(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
@@ -252,6 +267,10 @@ export class DirectoryScanner {
     }
     return earliest;
   }
+}
+
+function isSameList(list: readonly string[], other: readonly string[]): boolean {
+  return list.length === other.length && list.every((item, index) => item === other[index]);
 }
 
 /** Covers the descriptor and the files that it names. `null` after a transient error. */

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -136,11 +136,18 @@ function listNames(directory: string): Promise<readonly string[]> {
   return readEntries(directory, (path) => readdir(path));
 }
 
-/** Never rejects: a file that cannot be read has a diagnostic. */
-export async function readDirectoryFile(directory: string, file: string): Promise<DirectoryFile> {
+/**
+ * Never rejects: a file that cannot be read has a diagnostic.
+ * @param onOpen called with the status of a regular file before its content is read
+ */
+export async function readDirectoryFile(
+  directory: string,
+  file: string,
+  onOpen?: (status: Stats) => void,
+): Promise<DirectoryFile> {
   const path = join(directory, file);
   try {
-    return { file, path, text: await readTextFile(path) };
+    return { file, path, text: await readTextFile(path, onOpen) };
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     // The name was listed a moment ago, so the target of a link is probably missing.

@@ -5,7 +5,7 @@ const PATHS_AT_ONCE = 16;
 
 // Numbers, because big integers create twice the garbage. Rounding only affects fractions of a
 // microsecond and inodes beyond 2^53.
-type PathFingerprint = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
+export type PathFingerprint = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>;
 
 /**
  * The fingerprints of several files, in order; `null` for a missing file. It differs whenever a
@@ -22,12 +22,17 @@ interface Fingerprinted {
   readonly fingerprint: Fingerprint;
 }
 
+/** The part of a fingerprint for one file. */
+export function fingerprintOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): PathFingerprint {
+  return { dev, ino, size, mtimeMs, ctimeMs };
+}
+
 export function takeFingerprint(paths: readonly string[]): Promise<Fingerprint> {
   return Promise.all(
     paths.map(
       (path) =>
         new Promise<PathFingerprint | null>((resolve) => {
-          statPath(path, (status) => resolve(status === null ? null : pickFields(status)));
+          statPath(path, (status) => resolve(status === null ? null : fingerprintOf(status)));
         }),
     ),
   );
@@ -114,10 +119,6 @@ export function isMissing(fingerprint: Fingerprint): boolean {
  */
 export function readIdentity([first]: Fingerprint): string | null {
   return first ? `${first.dev}:${first.ino}:${first.mtimeMs}:${first.size}` : null;
-}
-
-function pickFields({ dev, ino, size, mtimeMs, ctimeMs }: Stats): PathFingerprint {
-  return { dev, ino, size, mtimeMs, ctimeMs };
 }
 
 function isSamePath(first: PathFingerprint | null | undefined, other: typeof first): boolean {

@@ -105,6 +105,26 @@ describe('files that the host writes', () => {
   });
 
   describe('last good versions', () => {
+    it('are looked for in a list of the folder until the start of the host has ended', async () => {
+      const outside = new LastGoodStore(folder, log);
+      outside.write('crm.yaml', LAST_GOOD);
+      await outside.flush();
+      let end = () => {};
+      const started = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const store = new LastGoodStore(folder, log);
+      store.defer(started);
+      await store.keepOnly(new Set(['crm.yaml', 'wiki.yaml']));
+      outside.write('wiki.yaml', LAST_GOOD);
+      await outside.flush();
+      expect(await store.read('crm.yaml')).to.deep.equal(LAST_GOOD);
+      expect(await store.read('wiki.yaml')).to.equal(null);
+      end();
+      await started;
+      expect(await store.read('wiki.yaml')).to.deep.equal(LAST_GOOD);
+    });
+
     for (const outcome of ['succeeded', 'failed']) {
       it(`are written when the start of the host has ${outcome}, and read before`, async () => {
         let end: () => void = () => {};

@@ -64,6 +64,19 @@ describe('directory scanner', () => {
     expect(changed.map(({ file }) => file)).to.include('a.yaml');
   });
 
+  it('returns a file again that was replaced, and one that can be opened now', async () => {
+    write('a.yaml', 'one');
+    symlinkSync(join(folder, 'missing'), join(folder, 'link.yaml'));
+    await scanner.scan(false);
+    write('next', 'two');
+    renameSync(join(folder, 'next'), join(folder, 'a.yaml'));
+    write('missing', 'found');
+    const { changed } = await scanner.scan(false);
+    const texts = changed.map((file) => 'text' in file && file.text);
+    expect(texts).to.deep.equal(['two', 'found']);
+    expect((await scanner.scan(false)).changed).to.deep.equal([]);
+  });
+
   it('returns a file again that changed after its read and before its named files were known', async () => {
     write('a.yaml', 'one');
     write('named.json', '{}');
