@@ -1,5 +1,6 @@
 import { type Infer, literal, object } from 'superstruct';
 import { described, optionally } from '../contract/described.js';
+import { shareDefaults } from '../document/read-valid.js';
 import type { AnySection, FurtherProviderRules, Section } from './section.js';
 import { allow, callers, publicRoutes } from './sections/access.js';
 import { breaker } from './sections/breaker.js';
@@ -69,15 +70,19 @@ export const FURTHER_PROVIDERS: ReadonlyMap<string, FurtherProviderRules> = new 
 type Structs = { readonly [Name in SectionName]: Sections[Name]['struct'] };
 
 /** The one declaration of a descriptor: its members, defaults, bounds, units and descriptions. */
-export const descriptorStruct = described(
-  object({
-    apiVersion: optionally(literal('modgate/v1'), { description: 'Version of this format.' }),
-    ...(Object.fromEntries(LISTED_SECTIONS.map(([name, { struct }]) => [name, struct])) as Structs),
-  }),
-  {
-    title: 'modgate descriptor',
-    description: 'One module that the host serves: a YAML or JSON file of the modules folder.',
-  },
+export const descriptorStruct = shareDefaults(
+  described(
+    object({
+      apiVersion: optionally(literal('modgate/v1'), { description: 'Version of this format.' }),
+      ...(Object.fromEntries(
+        LISTED_SECTIONS.map(([name, { struct }]) => [name, struct]),
+      ) as Structs),
+    }),
+    {
+      title: 'modgate descriptor',
+      description: 'One module that the host serves: a YAML or JSON file of the modules folder.',
+    },
+  ),
 );
 
 /** A descriptor as written, with its defaults. */

@@ -7,26 +7,42 @@ export const UNDECIDED = Symbol('undecided');
 type Reader = (value: unknown, context: Context) => unknown;
 type Members = Record<string | number, unknown>;
 
-const readers = new WeakMap<AnyStruct, Reader>();
+type Readers = WeakMap<AnyStruct, Reader>;
+
+/** Of values whose defaults are objects of their own, as those of plugins: a plugin may change its config. */
+const ownReaders: Readers = new WeakMap();
+/** Of values that share their defaults. */
+const sharingReaders: Readers = new WeakMap();
+const sharing = new WeakSet<AnyStruct>();
+
+/**
+ * Lets all values of a struct share the objects and lists that are their defaults, frozen. Only for values
+ * of which no part is changed. Thousands of descriptors have the same defaults.
+ */
+export function shareDefaults<S extends AnyStruct>(struct: S): S {
+  sharing.add(struct);
+  return struct;
+}
 
 /**
  * Returns a valid value with the struct's defaults, as `struct.validate` does. Superstruct runs
  * four generators for each member that a mapping may have; here, an absent one costs nothing.
  */
 export function readValid(value: unknown, struct: AnyStruct): unknown {
-  return readerOf(struct)(value, { path: [], branch: [value], mask: false });
+  const readers = sharing.has(struct) ? sharingReaders : ownReaders;
+  return readerOf(struct, readers)(value, { path: [], branch: [value], mask: false });
 }
 
-function readerOf(struct: AnyStruct): Reader {
+function readerOf(struct: AnyStruct, readers: Readers): Reader {
   const known = readers.get(struct);
   if (known !== undefined) return known;
-  const reader = createReader(struct);
+  const reader = createReader(struct, readers);
   readers.set(struct, reader);
   return reader;
 }
 
-function createReader(struct: AnyStruct): Reader {
-  const readMembers = createMembersReader(struct);
+function createReader(struct: AnyStruct, readers: Readers): Reader {
+  const readMembers = createMembersReader(struct, readers);
   return (given, context) => {
     const coerced = struct.coercer(given, context);
     if (!isEmpty(struct.validator(coerced, context))) return UNDECIDED;
@@ -37,32 +53,41 @@ function createReader(struct: AnyStruct): Reader {
 }
 
 /** Reads a value whose members get their defaults. */
-function createMembersReader(struct: AnyStruct): Reader {
+function createMembersReader(struct: AnyStruct, readers: Readers): Reader {
   const { type, schema } = struct;
-  if (type === 'object' && schema !== null) return createMappingReader(schema);
-  if (type === 'array' && schema) return createListReader(schema);
+  if ((type === 'object' || type === 'type') && schema !== null) {
+    return createMappingReader(schema, type === 'type', readers);
+  }
+  if (type === 'array' && schema) return createListReader(schema, readers);
   return (value, context) => {
     for (const [key, member, child] of struct.entries(value, context)) {
       // Superstruct stores members of maps and sets in its own way.
       const isPlain = isMembers(value) && !(value instanceof Map || value instanceof Set);
       if (!isPlain || key === undefined) return UNDECIDED;
-      if (!readMember(value, key, member, child as AnyStruct, context)) return UNDECIDED;
+      const read = readerOf(child as AnyStruct, readers);
+      if (!readMember(value, key, member, read, context)) return UNDECIDED;
     }
     return value;
   };
 }
 
-function createListReader(struct: AnyStruct): Reader {
+function createListReader(struct: AnyStruct, readers: Readers): Reader {
   return (value, context) => {
     if (!Array.isArray(value)) return value;
+    const read = readerOf(struct, readers);
     for (let index = 0; index < value.length; index += 1) {
-      if (!readMember(value as never, index, value[index], struct, context)) return UNDECIDED;
+      if (!readMember(value as never, index, value[index], read, context)) return UNDECIDED;
     }
     return value;
   };
 }
 
-function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Reader {
+/** @param isOpen whether it may have other members */
+function createMappingReader(
+  schema: Readonly<Record<string, AnyStruct>>,
+  isOpen: boolean,
+  readers: Readers,
+): Reader {
   const members = Object.entries(schema).map(([key, struct]) => {
     return { key, struct, absent: NOT_READ as unknown };
   });
@@ -72,18 +97,21 @@ function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Reade
     // V8 gives each spread that members are added to, as superstruct does, a structure of its own.
     const isPlain = Object.getPrototypeOf(given) === Object.prototype;
     const value = isPlain ? Object.assign({}, given) : given;
-    for (const key of Object.keys(value)) if (!Object.hasOwn(schema, key)) return UNDECIDED;
+    if (!isOpen) {
+      for (const key of Object.keys(value)) if (!Object.hasOwn(schema, key)) return UNDECIDED;
+    }
     for (const member of members) {
       const { key, struct } = member;
       if (!(key in value)) {
-        if (member.absent === NOT_READ) member.absent = readAbsent(struct);
+        if (member.absent === NOT_READ) member.absent = readAbsent(struct, readers);
         if (member.absent === undefined) continue;
         if (member.absent !== UNDECIDED) {
           value[key] = member.absent;
           continue;
         }
       }
-      if (!readMember(value, key, value[key], struct, context)) return UNDECIDED;
+      const read = readerOf(struct, readers);
+      if (!readMember(value, key, value[key], read, context)) return UNDECIDED;
     }
     return value;
   };
@@ -91,14 +119,30 @@ function createMappingReader(schema: Readonly<Record<string, AnyStruct>>): Reade
 
 const NOT_READ = Symbol('not read');
 
-/** What an absent member always becomes; `UNDECIDED` if it depends on its place or is an object. */
-function readAbsent(struct: AnyStruct): unknown {
+/**
+ * What an absent member always becomes; `UNDECIDED` if it depends on its place or is an object that is not
+ * shared.
+ */
+function readAbsent(struct: AnyStruct, readers: Readers): unknown {
   try {
-    const value = readerOf(struct)(undefined, NO_CONTEXT);
-    return typeof value === 'object' ? UNDECIDED : value;
+    const value = readerOf(struct, readers)(undefined, NO_CONTEXT);
+    if (typeof value !== 'object' || value === null) return value;
+    return readers === sharingReaders && isPlainData(value) ? freezeAll(value) : UNDECIDED;
   } catch {
     return UNDECIDED;
   }
+}
+
+function isPlainData(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function';
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === Array.prototype;
+  return isPlain && Object.values(value).every(isPlainData);
+}
+
+function freezeAll<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(freezeAll);
+  return Object.freeze(value);
 }
 
 /** Throws when its place is read, as references do, which the host must find each time. */
@@ -115,17 +159,22 @@ function readMember(
   parent: Members,
   key: string | number,
   member: unknown,
-  struct: AnyStruct,
+  read: Reader,
   context: Context,
 ): boolean {
-  context.path.push(key);
-  context.branch.push(member);
-  const value = readerOf(struct)(member, context);
-  context.path.pop();
-  context.branch.pop();
+  const value = context === NO_CONTEXT ? read(member, context) : readAt(key, member, read, context);
   if (value === UNDECIDED) return false;
   if (value !== undefined || key in parent) parent[key] = value;
   return true;
+}
+
+function readAt(key: string | number, member: unknown, read: Reader, context: Context): unknown {
+  context.path.push(key);
+  context.branch.push(member);
+  const value = read(member, context);
+  context.path.pop();
+  context.branch.pop();
+  return value;
 }
 
 function isMembers(value: unknown): value is Members {

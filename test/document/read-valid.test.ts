@@ -31,6 +31,7 @@ import {
   withDefault,
 } from '../../core/contract/described.js';
 import { fileReference, secretReference } from '../../core/contract/index.js';
+import { shareDefaults } from '../../core/document/read-valid.js';
 import { listReferences } from '../../core/document/references.js';
 import { validateStruct } from '../../core/document/validate.js';
 
@@ -100,18 +101,42 @@ const { value: VALUES } = fc.letrec((tie) => ({
 }));
 
 describe('the validation of valid values', () => {
+  it('shares frozen defaults where nobody changes them, and no others', () => {
+    const members = {
+      mapping: filledIn(object({ list: withDefault(array(TEXT), ['a']) })),
+      set: withDefault(set(TEXT), new Set<string>()),
+    };
+    const read = (struct: AnyStruct, value: object = {}) => {
+      return validateStruct(value, struct).value as Record<'mapping' | 'set', { list: unknown }>;
+    };
+    const own = object(members);
+    expect(read(own).mapping).not.to.equal(read(own).mapping);
+    const shared = shareDefaults(object(members));
+    const { mapping } = read(shared);
+    expect(read(shared, { mapping: undefined }).mapping).to.deep.equal(mapping);
+    expect(read(shared).mapping).to.equal(mapping);
+    expect(() => Object.assign(mapping, { list: [] })).to.throw(TypeError);
+    expect(mapping.list).to.satisfy(Object.isFrozen);
+    expect(read(shared).set).not.to.satisfy(Object.isFrozen);
+    expect(read(shared, { mapping: { list: ['b'] } }).mapping.list).not.to.satisfy(Object.isFrozen);
+    expect(read(own).mapping).not.to.satisfy(Object.isFrozen);
+  });
+
   for (const [name, struct] of Object.entries(STRUCTS)) {
     it(`gives what superstruct gives for ${name}`, () => {
+      const shared = shareDefaults(refine(struct, 'any value', () => true));
       fc.assert(
         fc.property(VALUES, (value) => {
           const before = structuredClone(value);
           const [error, expected] = struct.validate(value, { coerce: true });
-          const { value: actual, violations } = validateStruct(value, struct);
-          expect(violations.length > 0).to.equal(error !== undefined);
-          expect(value).to.deep.equal(before);
-          if (error !== undefined) return;
-          expect(actual).to.deep.equal(expected);
-          expect(JSON.stringify(actual)).to.equal(JSON.stringify(expected));
+          for (const tried of [struct, shared]) {
+            const { value: actual, violations } = validateStruct(value, tried);
+            expect(violations.length > 0).to.equal(error !== undefined);
+            expect(value).to.deep.equal(before);
+            if (error !== undefined) continue;
+            expect(actual).to.deep.equal(expected);
+            expect(JSON.stringify(actual)).to.equal(JSON.stringify(expected));
+          }
         }),
         { numRuns: 500 },
       );
