@@ -25,53 +25,76 @@ import {
   UNBLOCKED,
 } from '../../support/amqp/broker-frames.js';
 import { failureOf } from '../../support/failure-of.js';
+import { sideBySide } from '../../support/side-by-side.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const PATIENCE_MS = 15_000;
 const MIB = 1_048_576;
 
-describe('amqp adapter with a hostile broker', () => {
-  const sockets = new Set<Socket>();
-  const opened: OpenedProvider[] = [];
-  const servers: ReturnType<typeof createServer>[] = [];
+type Attack = (socket: Socket) => void;
 
-  afterEach(async () => {
-    for (const running of opened.splice(0)) await running.close();
-    for (const socket of sockets) socket.destroy();
-    for (const server of servers.splice(0)) server.close();
+/** A broker that greets with these answers, and then does what `attack` does. */
+type Open = (greeting: readonly Buffer[], attack?: Attack) => Promise<OpenedProvider>;
+
+/** These tests wait for seconds. The others need the event loop, or measure memory, and run alone. */
+const WAITS = /^(?:gives up|waits longer|sends heartbeats|keeps the connection)/;
+
+const { describe: describeSideBySide, it: itSideBySide } = sideBySide(
+  (title) => !WAITS.test(title),
+);
+
+/** A test that closes what it opens: an open adapter reconnects, also during the next tests. */
+const test = (title: string, body: (open: Open) => Promise<void>) =>
+  itSideBySide(title, async () => {
+    const closing: (() => Promise<void>)[] = [];
+    const open: Open = async (greeting, attack = () => {}) => {
+      const { port, stop } = await startBroker(greeting, attack);
+      closing.push(stop);
+      const config = { url: `amqp://127.0.0.1:${port}`, queue: 'q' };
+      const running = await openAdapter(amqpAdapter, config);
+      closing.push(running.close);
+      return running;
+    };
+    try {
+      await body(open);
+    } finally {
+      for (const close of closing) await close();
+    }
   });
 
-  /** A broker that greets with these answers, and then does what `attack` does. */
-  const open = async (greeting: readonly Buffer[], attack: (socket: Socket) => void = () => {}) => {
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => sockets.delete(socket));
-      let step = 0;
-      socket.on('data', (bytes: Buffer) => {
-        // Some requests arrive together.
-        const methods = step === 0 ? 1 : countMethods(bytes);
-        for (let count = 0; count < methods; count += 1) {
-          const answer = greeting[step];
-          step += 1;
-          if (answer !== undefined) socket.write(answer);
-          if (step === greeting.length) attack(socket);
-        }
-      });
+async function startBroker(greeting: readonly Buffer[], attack: Attack) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    let step = 0;
+    socket.on('data', (bytes: Buffer) => {
+      // Some requests arrive together.
+      const methods = step === 0 ? 1 : countMethods(bytes);
+      for (let count = 0; count < methods; count += 1) {
+        const answer = greeting[step];
+        step += 1;
+        if (answer !== undefined) socket.write(answer);
+        if (step === greeting.length) attack(socket);
+      }
     });
-    servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const running = await openAdapter(amqpAdapter, { url: `amqp://127.0.0.1:${port}`, queue: 'q' });
-    opened.push(running);
-    return running;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
   };
+  return { port, stop };
+}
 
+describeSideBySide('amqp adapter with a hostile broker', () => {
   const reasonOf = async (running: OpenedProvider) =>
     (await failureOf(running.provider.invoke(createInvocation()))).message;
 
-  it('gives up a handshake without an answer after 4 s', async () => {
+  test('gives up a handshake without an answer after 4 s', async (open) => {
     expect(await reasonOf(await open([]))).to.contain('no answer within 4000 ms');
   });
 
@@ -99,7 +122,7 @@ describe('amqp adapter with a hostile broker', () => {
     ],
   ];
   for (const [title, greeting, reason] of GREETINGS) {
-    it(`does not connect to a broker ${title}`, async () => {
+    test(`does not connect to a broker ${title}`, async (open) => {
       expect(await reasonOf(await open(greeting))).to.match(reason);
     });
   }
@@ -127,7 +150,7 @@ describe('amqp adapter with a hostile broker', () => {
     ],
   ];
   for (const [title, bytes] of ATTACKS) {
-    it(`ends the connection at ${title}`, async () => {
+    test(`ends the connection at ${title}`, async (open) => {
       const running = await open(GREETING, (socket) => socket.write(bytes));
       await eventually(
         () => running.log.some(({ message }) => message === 'no connection to RabbitMQ'),
@@ -138,7 +161,7 @@ describe('amqp adapter with a hostile broker', () => {
     });
   }
 
-  it('does not hold a message that no call may have', async () => {
+  test('does not hold a message that no call may have', async (open) => {
     let sent = 0;
     const running = await open(GREETING, (socket) => {
       socket.write(Buffer.concat([deliver(1), header(500 * MIB)]));
@@ -157,7 +180,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
   });
 
-  it('holds at most 16 MiB that the broker does not read', async () => {
+  test('holds at most 16 MiB that the broker does not read', async (open) => {
     const running = await open(GREETING, (socket) => socket.pause());
     await eventually(() => running.log.length > 0, PATIENCE_MS);
     const before = process.memoryUsage().arrayBuffers;
@@ -174,7 +197,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(new Set(unread.map(({ phase }) => phase))).to.deep.equal(new Set(['connecting']));
   });
 
-  it('ends the connection of a broker that never confirms', async () => {
+  test('ends the connection of a broker that never confirms', async (open) => {
     const running = await open(GREETING);
     await eventually(() => running.log.length > 0, PATIENCE_MS);
     const calls = Array.from({ length: 10_000 }, () => {
@@ -189,7 +212,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(await reasonOf(running)).to.contain('the broker confirms no messages');
   });
 
-  it('ends the connection at many long deliveries for no consumer', async () => {
+  test('ends the connection at many long deliveries for no consumer', async (open) => {
     const body = Buffer.alloc(100_000);
     const answer = (tag: number) => Buffer.concat([deliver(tag, 'other'), message({}, body)]);
     const running = await open(GREETING, (socket) => {
@@ -200,7 +223,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(fields?.['reason']).to.match(/violates AMQP/);
   });
 
-  it('ignores confirmations and returns of messages that it has not sent', async () => {
+  test('ignores confirmations and returns of messages that it has not sent', async (open) => {
     const returned = Buffer.concat([RETURN, header(0)]);
     const confirms = [ack(2 ** 52), nack(7)];
     const bytes = Buffer.concat([...confirms, returned, deliver(1), header(0)]);
@@ -215,7 +238,7 @@ describe('amqp adapter with a hostile broker', () => {
     const isLost = (running: OpenedProvider) =>
       running.entries.some(({ fields }) => fields['reason'] === 'no heartbeat of the broker');
 
-    it('sends heartbeats, and loses the connection after 2 s of silence', async () => {
+    test('sends heartbeats, and loses the connection after 2 s of silence', async (open) => {
       const start = performance.now();
       let beats = 0;
       const running = await open(AGREED, (socket) => {
@@ -228,7 +251,7 @@ describe('amqp adapter with a hostile broker', () => {
       expect(performance.now() - start).to.be.within(1_900, 6_000);
     });
 
-    it('keeps the connection while the broker sends them', async () => {
+    test('keeps the connection while the broker sends them', async (open) => {
       let sent = 0;
       const running = await open(AGREED, (socket) => {
         const timer = setInterval(() => {
@@ -241,7 +264,7 @@ describe('amqp adapter with a hostile broker', () => {
       expect(isLost(running)).to.equal(false);
     });
 
-    it('reads what arrived while the event loop was busy before it decides', async () => {
+    test('reads what arrived while the event loop was busy before it decides', async (open) => {
       let broker: Socket | undefined;
       const running = await open(AGREED, (socket) => {
         broker = socket;
@@ -257,7 +280,7 @@ describe('amqp adapter with a hostile broker', () => {
     });
   });
 
-  it('logs at most 20 lines about an alarm that comes and goes', async () => {
+  test('logs at most 20 lines about an alarm that comes and goes', async (open) => {
     const pair = Buffer.concat([blocked('\u001b[31mdisk\n'), UNBLOCKED]);
     const running = await open(GREETING, (socket) =>
       socket.end(Buffer.concat(Array<Buffer>(10_000).fill(pair))),
@@ -270,7 +293,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(alarms[0]?.fields['reason']).to.equal('\\u001b[31mdisk\\u000a');
   });
 
-  it('waits longer and longer for a broker that drops each connection', async () => {
+  test('waits longer and longer for a broker that drops each connection', async (open) => {
     const connectedAt: number[] = [];
     await open(GREETING, (socket) => {
       connectedAt.push(performance.now());
@@ -282,7 +305,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(last - before).to.be.above(1_000);
   });
 
-  it('survives an answer before its consumer is there', async () => {
+  test('survives an answer before its consumer is there', async (open) => {
     const early = Buffer.concat([deliver(1), message({ correlationId: 'a' }, Buffer.from('1'))]);
     const greeting = GREETING.with(-1, Buffer.concat([early, GREETING.at(-1) as Buffer]));
     const running = await open(greeting);
@@ -290,7 +313,7 @@ describe('amqp adapter with a hostile broker', () => {
     expect(running.log[0]?.message).to.equal('connected to RabbitMQ');
   });
 
-  it('opens the channel again when the consumer of answers is cancelled', async () => {
+  test('opens the channel again when the consumer of answers is cancelled', async (open) => {
     const running = await open(GREETING, (socket) => socket.write(cancel));
     await eventually(
       () => running.log.some(({ message }) => message === 'AMQP channel lost'),

@@ -18,129 +18,143 @@ const SETTINGS = [
   'frame_max = 8192',
   'max_message_size = 100000',
 ];
-/** More than any disk has, so that the broker accepts no messages. */
-const ALARM = ['disk_free_limit.absolute = 1000000GB'];
 const AUTH = { basic: { username: 'modgate', password: 'env:PASSWORD' } };
 const SECRETS = { 'env:PASSWORD': PASSWORD };
 
 const isConnected = ({ log }: OpenedProvider) =>
   log.some(({ message }) => message === 'connected to RabbitMQ');
 
-describe('amqp adapter with a broker of its own', function () {
+/** Calls the management API. */
+function manage({ management }: OwnBroker, path: string, init: RequestInit = {}) {
+  const authorization = `Basic ${Buffer.from(`modgate:${PASSWORD}`).toString('base64')}`;
+  return fetch(`${management}/api/${path}`, { ...init, headers: { authorization } });
+}
+
+describe('amqp adapter', function () {
   this.timeout(90_000);
   let broker: OwnBroker;
-  let service: AmqpService;
-  let running: OpenedProvider;
 
+  // One broker for all tests: its start takes ten seconds of processor time.
   before(async function () {
     broker = await startOwnBroker(this, SETTINGS);
-    const url = broker.url.replace('//', `//modgate:${PASSWORD}@`);
-    service = await startService(url, 'calls', ({ content }) => ({ body: `${content.length}` }));
-    const config = { url: broker.url, queue: 'calls', auth: AUTH };
-    running = await openAdapter(amqpAdapter, config, { secrets: SECRETS });
-    await eventually(() => isConnected(running), PATIENCE_MS);
   });
 
-  after(async () => {
-    await running?.close();
-    await service?.stop();
-    await broker?.stop();
-  });
+  after(() => broker?.stop());
 
-  const send = (length: number, headers: Record<string, string> = {}) => {
-    const operation = { method: 'POST', body: Buffer.alloc(length) } as const;
-    return running.provider.invoke(createInvocation(operation, { headers }));
-  };
+  describe('with a broker of its own', () => {
+    let service: AmqpService;
+    let running: OpenedProvider;
 
-  it('logs in, and splits a body into the negotiated frames', async () => {
-    expect(textOf(await send(50_000))).to.equal('50000');
-  });
+    before(async () => {
+      const url = broker.url.replace('//', `//modgate:${PASSWORD}@`);
+      service = await startService(url, 'calls', ({ content }) => ({ body: `${content.length}` }));
+      const config = { url: broker.url, queue: 'calls', auth: AUTH };
+      running = await openAdapter(amqpAdapter, config, { secrets: SECRETS });
+      await eventually(() => isConnected(running), PATIENCE_MS);
+    });
 
-  it('refuses headers over the negotiated frame, and sends nothing', async () => {
-    const before = service.received.length;
-    const { failure, phase, message } = await failureOf(send(1, { 'x-long': 'x'.repeat(8_192) }));
-    expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
-    expect(message).to.contain('headers are over 8192 bytes');
-    expect(textOf(await send(2, { 'x-long': 'x'.repeat(7_000) }))).to.equal('2');
-    expect(service.received).to.have.length(before + 1);
-  });
+    after(async () => {
+      await running?.close();
+      await service?.stop();
+    });
 
-  it('refuses a body over max_message_size of the broker, and opens the channel again', async () => {
-    const { failure, phase, message } = await failureOf(send(100_001));
-    expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
-    expect(message).to.contain('larger than configured max size');
-    expect(textOf(await send(3))).to.equal('3');
-  });
-
-  it('names its connection after the module and the host', async () => {
-    const authorization = `Basic ${Buffer.from(`modgate:${PASSWORD}`).toString('base64')}`;
-    const readNames = async () => {
-      const response = await fetch(`${broker.management}/api/connections`, {
-        headers: { authorization },
-      });
-      const connections = (await response.json()) as {
-        readonly client_properties?: { readonly connection_name?: string };
-      }[];
-      return connections.map(({ client_properties }) => client_properties?.connection_name);
+    const send = (length: number, headers: Record<string, string> = {}) => {
+      const operation = { method: 'POST', body: Buffer.alloc(length) } as const;
+      return running.provider.invoke(createInvocation(operation, { headers }));
     };
-    // The API has figures of the last seconds.
-    const isNamed = async () => (await readNames()).includes(`modgate:crm@${hostname()}`);
-    await waitUntil('the connection has its name', isNamed, PATIENCE_MS);
-  });
-});
 
-describe('amqp adapter with a broker that accepts no messages', function () {
-  this.timeout(90_000);
-  let broker: OwnBroker;
-  const opened: OpenedProvider[] = [];
+    it('logs in, and splits a body into the negotiated frames', async () => {
+      expect(textOf(await send(50_000))).to.equal('50000');
+    });
 
-  before(async function () {
-    broker = await startOwnBroker(this, ALARM);
-  });
+    it('refuses headers over the negotiated frame, and sends nothing', async () => {
+      const before = service.received.length;
+      const { failure, phase, message } = await failureOf(send(1, { 'x-long': 'x'.repeat(8_192) }));
+      expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+      expect(message).to.contain('headers are over 8192 bytes');
+      expect(textOf(await send(2, { 'x-long': 'x'.repeat(7_000) }))).to.equal('2');
+      expect(service.received).to.have.length(before + 1);
+    });
 
-  after(async () => {
-    for (const running of opened) await running.close();
-    await broker?.stop();
-  });
+    it('refuses a body over max_message_size of the broker, and opens the channel again', async () => {
+      const { failure, phase, message } = await failureOf(send(100_001));
+      expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
+      expect(message).to.contain('larger than configured max size');
+      expect(textOf(await send(3))).to.equal('3');
+    });
 
-  const open = async (config: object) => {
-    const running = await openAdapter(amqpAdapter, { queue: 'calls', ...config });
-    opened.push(running);
-    await eventually(() => isConnected(running), PATIENCE_MS);
-    return running;
-  };
-
-  it('fails calls as unavailable at once, and says so in its facts', async () => {
-    const running = await open({ url: broker.url });
-    const invoke = () =>
-      running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
-    // The broker blocks a connection at its first message.
-    await failureOf(invoke());
-    await eventually(
-      () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
-      PATIENCE_MS,
-    );
-    const start = performance.now();
-    const { failure, phase, message } = await failureOf(invoke());
-    expect(performance.now() - start).to.be.below(1_000);
-    expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
-    expect(message).to.match(/the broker does not accept messages: .*disk/);
-    expect(running.provider.facts?.()).to.deep.equal([
-      { name: 'broker', value: message.replace('the broker ', ''), problem: true },
-    ]);
+    it('names its connection after the module and the host', async () => {
+      const readNames = async () => {
+        const response = await manage(broker, 'connections');
+        const connections = (await response.json()) as {
+          readonly client_properties?: { readonly connection_name?: string };
+        }[];
+        return connections.map(({ client_properties }) => client_properties?.connection_name);
+      };
+      // The API has figures of the last seconds.
+      const isNamed = async () => (await readNames()).includes(`modgate:crm@${hostname()}`);
+      await waitUntil('the connection has its name', isNamed, PATIENCE_MS);
+    });
   });
 
-  it('moves to the next broker when it stops', async function () {
-    await needRabbit(this);
-    const queue = `modgate-test.${randomUUID()}`;
-    const service = await startService(RABBITMQ_URL, queue, () => ({ body: '1' }));
-    const running = await open({ urls: [broker.url, RABBITMQ_URL], queue });
-    const readBroker = () => running.provider.facts?.()[0]?.value ?? '';
-    expect(readBroker()).to.equal(`connected to ${new URL(broker.url).host}`);
-    await broker.stop();
-    const isOther = () => readBroker() === `connected to ${new URL(RABBITMQ_URL).host}`;
-    await eventually(isOther, PATIENCE_MS);
-    expect(textOf(await running.provider.invoke(createInvocation()))).to.equal('1');
-    await service.stop();
+  describe('with a broker that accepts no messages', () => {
+    const opened: OpenedProvider[] = [];
+
+    before(async () => {
+      // The user of the broker of the machine, to which an adapter moves.
+      for (const [path, body] of [
+        ['users/guest', { password: 'guest', tags: '' }],
+        ['permissions/%2F/guest', { configure: '.*', write: '.*', read: '.*' }],
+      ] as const) {
+        const { ok } = await manage(broker, path, { method: 'PUT', body: JSON.stringify(body) });
+        expect(ok, path).to.equal(true);
+      }
+      broker.raiseAlarm();
+    });
+
+    after(async () => {
+      for (const running of opened) await running.close();
+    });
+
+    const open = async (config: object) => {
+      const running = await openAdapter(amqpAdapter, { queue: 'calls', ...config });
+      opened.push(running);
+      await eventually(() => isConnected(running), PATIENCE_MS);
+      return running;
+    };
+
+    it('fails calls as unavailable at once, and says so in its facts', async () => {
+      const running = await open({ url: broker.url });
+      const invoke = () =>
+        running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
+      // The broker blocks a connection at its first message.
+      await failureOf(invoke());
+      await eventually(
+        () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
+        PATIENCE_MS,
+      );
+      const start = performance.now();
+      const { failure, phase, message } = await failureOf(invoke());
+      expect(performance.now() - start).to.be.below(1_000);
+      expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'connecting' });
+      expect(message).to.match(/the broker does not accept messages: .*disk/);
+      expect(running.provider.facts?.()).to.deep.equal([
+        { name: 'broker', value: message.replace('the broker ', ''), problem: true },
+      ]);
+    });
+
+    it('moves to the next broker when it stops', async function () {
+      await needRabbit(this);
+      const queue = `modgate-test.${randomUUID()}`;
+      const service = await startService(RABBITMQ_URL, queue, () => ({ body: '1' }));
+      const running = await open({ urls: [broker.url, RABBITMQ_URL], queue });
+      const readBroker = () => running.provider.facts?.()[0]?.value ?? '';
+      expect(readBroker()).to.equal(`connected to ${new URL(broker.url).host}`);
+      await broker.stop();
+      const isOther = () => readBroker() === `connected to ${new URL(RABBITMQ_URL).host}`;
+      await eventually(isOther, PATIENCE_MS);
+      expect(textOf(await running.provider.invoke(createInvocation()))).to.equal('1');
+      await service.stop();
+    });
   });
 });
