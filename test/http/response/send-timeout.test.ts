@@ -57,7 +57,7 @@ describe('send timeout', () => {
     answerLarge();
     const socket = await ask();
     const begun = Date.now();
-    const received = await readSlowly(socket, LARGE);
+    const received = await read(socket, LARGE, TIMEOUT_MS / 10);
     expect(Date.now() - begun).to.be.above(2 * TIMEOUT_MS);
     expect(received).to.be.above(LARGE);
   });
@@ -67,10 +67,10 @@ describe('send timeout', () => {
     const socket = await ask();
     socket.write(REQUEST.replace('host', 'connection: close\r\nhost'));
     await waitUntil('the first call', () => setup.provider.requests.length === 1);
-    setup.provider.answer({ delayMs: 3 * TIMEOUT_MS });
+    setup.provider.answer({ delayMs: 1.5 * TIMEOUT_MS });
     // The response is too large to be sent in one write.
     await sleep(500);
-    await readSlowly(socket, LARGE);
+    await read(socket, LARGE);
     let text = '';
     socket.on('data', (bytes) => {
       text += bytes;
@@ -91,8 +91,8 @@ async function readAll(socket: Socket): Promise<number> {
   return received;
 }
 
-/** Reads with pauses until there are more than `size` bytes or the connection has ended. */
-async function readSlowly(socket: Socket, size: number): Promise<number> {
+/** Reads, with pauses, until there are more than `size` bytes or the connection has ended. */
+async function read(socket: Socket, size: number, pauseMs = 0): Promise<number> {
   const atOnce = size / 24;
   let received = 0;
   let allowed = 0;
@@ -104,7 +104,7 @@ async function readSlowly(socket: Socket, size: number): Promise<number> {
   while (received <= size && !socket.closed) {
     allowed = received + atOnce;
     socket.resume();
-    await sleep(TIMEOUT_MS / 10);
+    await sleep(pauseMs);
   }
   socket.pause().off('data', take);
   return received;

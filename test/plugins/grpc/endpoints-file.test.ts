@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
@@ -9,6 +10,7 @@ const FILE = 'library/endpoints.json';
 const ROUTES = [{ method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } }];
 const OPERATOR = { authorization: 'Bearer dev-system:operator' };
 const CONNECTIONS = 8;
+const PAUSE_MS = 10;
 /** Enough that each endpoint gets some. */
 const CALLS = 40;
 const INVALID = 'followed file is invalid; keeping the last good content';
@@ -82,7 +84,11 @@ describe('a file of endpoints of kind grpc', () => {
     const statuses: number[] = [];
     let isStopped = false;
     const repeat = async () => {
-      while (!isStopped) statuses.push(await call());
+      while (!isStopped) {
+        statuses.push(await call());
+        // Leaves processor time for the host and the servers.
+        await pause(PAUSE_MS);
+      }
     };
     const load = Promise.all(Array.from({ length: CONNECTIONS }, repeat));
     const waitForCalls = async (count = CALLS) => {
