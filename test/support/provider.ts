@@ -56,9 +56,10 @@ export interface ProviderOptions {
 
 /** Responds with 200 and `value` as JSON. */
 export function answerJson(value: unknown): RequestListener {
+  const body = Buffer.from(JSON.stringify(value));
   return (_request, response) => {
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(value));
+    response.end(body);
   };
 }
 
