@@ -1,4 +1,4 @@
-import { matching } from '../document/structs.js';
+import { matching } from '../contract/described.js';
 import { ACTOR_ID } from '../lib/actor-name.js';
 
 /** The id of a token that the host itself issues or lists: a word that needs no quotes anywhere. */

@@ -13,10 +13,11 @@ import {
   size,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
+import { matching } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
 import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { resolveReferences } from '../document/references.js';
-import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
+import { nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { MAX_TOKEN_LENGTH, scope, tokenId } from './actor-syntax.js';
 import { roleName } from './role-table.js';

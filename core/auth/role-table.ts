@@ -1,7 +1,8 @@
 import { array, type Infer, object, optional, record } from 'superstruct';
+import { matching } from '../contract/described.js';
 import { createInvalidFile, type DocumentSource, type Violation } from '../document/diagnostic.js';
 import { parseByStruct } from '../document/parse-file.js';
-import { matching, shortText } from '../document/structs.js';
+import { shortText } from '../document/structs.js';
 import { suggestName } from '../document/suggest.js';
 import { scope } from './actor-syntax.js';
 

@@ -1,4 +1,4 @@
-import { coerce, defaulted, optional, Struct, string } from 'superstruct';
+import { coerce, defaulted, define, optional, Struct, string } from 'superstruct';
 
 /** A struct of any type; superstruct's own signatures use `any` for its schema. */
 // biome-ignore lint/suspicious/noExplicitAny: structs of any type and schema are treated alike
@@ -34,6 +34,22 @@ const DESCRIPTION = Symbol.for('modgate.description');
 export function described<T, S>(struct: Struct<T, S>, keywords: Keywords): Struct<T, S> {
   const before = readDescription(struct);
   return attach(struct, { ...before, keywords: { ...before.keywords, ...keywords } });
+}
+
+/**
+ * A text with a pattern, which is also that of its JSON Schema.
+ * @param expected completes `must be …` in messages
+ * @param keywords others of its JSON Schema
+ */
+export function matching(
+  expected: string,
+  pattern: RegExp,
+  keywords: Keywords = {},
+): Struct<string, null> {
+  return described(
+    define<string>(expected, (value) => typeof value === 'string' && pattern.test(value)),
+    { type: 'string', pattern: pattern.source, ...keywords },
+  );
 }
 
 /** An optional member; superstruct's `optional` would lose the keywords of the struct. */

@@ -1,7 +1,6 @@
 import { array } from 'superstruct';
-import { converted } from '../contract/described.js';
+import { converted, matching } from '../contract/described.js';
 import type { Violation } from '../document/diagnostic.js';
-import { matching } from '../document/structs.js';
 import { HEADER_NAME } from '../lib/header-names.js';
 
 /** Names of headers, in lower case. */

@@ -1,5 +1,4 @@
-import { named } from '../contract/described.js';
-import { matching } from '../document/structs.js';
+import { matching, named } from '../contract/described.js';
 
 /** The name of a module, and the `module_id` of a manifest. */
 export const MODULE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}(?:\/[a-z0-9][a-z0-9._-]{0,62})?$/;

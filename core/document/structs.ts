@@ -41,13 +41,6 @@ export function finiteNumber(): Struct<number, null> {
   return described(define<number>('a number', Number.isFinite), { type: 'number' });
 }
 
-export function matching(name: string, pattern: RegExp): Struct<string, null> {
-  return described(
-    define<string>(name, (value) => typeof value === 'string' && pattern.test(value)),
-    { type: 'string', pattern: pattern.source },
-  );
-}
-
 export function nonEmptyText(): Struct<string, null> {
   return described(
     define<string>(

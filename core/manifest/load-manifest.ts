@@ -9,7 +9,6 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import {
   createFileDiagnostic,
   createInvalidFile,
-  type Diagnostic,
   type DocumentSource,
   InvalidFile,
   type Locate,
@@ -50,12 +49,7 @@ export interface ManifestInput {
   readonly kinds?: readonly string[];
 }
 
-export interface LoadedManifest {
-  readonly manifest: Manifest;
-  readonly digest: string;
-  /** As written, if that differs: with schemas of older drafts. */
-  readonly written?: unknown;
-  readonly warnings: readonly Diagnostic[];
+export interface LoadedManifest extends ParsedText {
   /** The files that were read, as absolute paths. */
   readonly files: readonly string[];
 }

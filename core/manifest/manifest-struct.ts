@@ -12,7 +12,7 @@ import {
   refine,
   string,
 } from 'superstruct';
-import { type AnyStruct, described, named, optionally } from '../contract/described.js';
+import { type AnyStruct, described, matching, named, optionally } from '../contract/described.js';
 import {
   DANGER_LEVELS,
   EVENT_FORMS,
@@ -22,13 +22,21 @@ import {
   STREAM_FORMS,
 } from '../contract/index.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { matching, nonEmptyText, wholeNumber } from '../document/structs.js';
+import { nonEmptyText, wholeNumber } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
 import { isMapping } from '../lib/read-member.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';
 import { config } from './config-struct.js';
 import { parameters } from './parameter-struct.js';
-import { fieldType, flag, label, plainPath, requiredName, text } from './parts-struct.js';
+import {
+  anySchema,
+  fieldType,
+  flag,
+  label,
+  plainPath,
+  requiredName,
+  text,
+} from './parts-struct.js';
 import { STREAM_TYPES } from './stream-rules.js';
 
 /** One week: the bound detects a wrong unit. */
@@ -60,14 +68,6 @@ const jsonSchema = described(
 );
 
 const sharedName = matching('named by 1 to 128 of the characters A-Z a-z 0-9 . _ -', SHARED_NAME);
-
-const sharedSchema = described(
-  define<SchemaObject | boolean>(
-    'a JSON Schema (a mapping)',
-    (value) => typeof value === 'boolean' || isMapping(value),
-  ),
-  { type: ['object', 'boolean'] },
-);
 
 const querySchema = described(
   nullable(define<SchemaObject>('a JSON Schema of an object (a mapping) or null', isMapping)),
@@ -380,7 +380,7 @@ export const manifestStruct = described(
     http_routes: described(array(route), {
       description: 'Routes that clients may call; may be empty. Their order has no meaning.',
     }),
-    schemas: optionally(record(sharedName, sharedSchema), {
+    schemas: optionally(record(sharedName, anySchema), {
       type: 'object',
       propertyNames: { pattern: SHARED_NAME.source },
       additionalProperties: { type: ['object', 'boolean'] },

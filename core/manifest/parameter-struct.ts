@@ -1,22 +1,11 @@
-import { any, array, boolean, define, enums, object, record, refine } from 'superstruct';
-import { described, named, optionally } from '../contract/described.js';
-import type { SchemaObject } from '../contract/index.js';
-import { matching, nonEmptyText } from '../document/structs.js';
+import { any, array, boolean, enums, object, record, refine } from 'superstruct';
+import { described, matching, named, optionally } from '../contract/described.js';
+import { nonEmptyText } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
-import { isMapping } from '../lib/read-member.js';
-import { flag, text } from './parts-struct.js';
+import { anySchema, flag, text } from './parts-struct.js';
 
 /** Validates only the shape: `parameter-rules.ts` has the rules for the content. */
-const schema = optionally(
-  described(
-    define<SchemaObject | boolean>(
-      'a JSON Schema (a mapping)',
-      (value) => typeof value === 'boolean' || isMapping(value),
-    ),
-    { type: ['object', 'boolean'] },
-  ),
-  { description: 'JSON Schema of the value.' },
-);
+const schema = optionally(anySchema, { description: 'JSON Schema of the value.' });
 
 const example = optionally(any(), { description: 'A value.' });
 

@@ -1,6 +1,8 @@
 import { boolean, define, enums, string } from 'superstruct';
 import { described, named, optionally } from '../contract/described.js';
+import type { SchemaObject } from '../contract/index.js';
 import { nonEmptyText } from '../document/structs.js';
+import { isMapping } from '../lib/read-member.js';
 import { isPlainPath } from '../lib/routing/path-segment.js';
 
 /** A path of the provider that the host calls unchanged. */
@@ -39,3 +41,11 @@ export const label = text('Text that a console shows.');
 export function flag(description: string) {
   return optionally(boolean(), { default: false, description });
 }
+
+export const anySchema = described(
+  define<SchemaObject | boolean>(
+    'a JSON Schema (a mapping)',
+    (value) => typeof value === 'boolean' || isMapping(value),
+  ),
+  { type: ['object', 'boolean'] },
+);

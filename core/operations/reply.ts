@@ -118,10 +118,9 @@ export class Reply {
     authorization: Authorization,
     pieces: readonly Uint8Array[],
     contentType: string = JSON_TYPE,
-    headers: readonly string[] = NO_HEADERS,
   ): Reply {
     Authorization.assert(authorization);
-    return new Reply(200, pieces, contentType, headers);
+    return new Reply(200, pieces, contentType, NO_HEADERS);
   }
 
   /**

@@ -4,9 +4,9 @@ import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { record, type Struct } from 'superstruct';
+import { matching } from '../contract/described.js';
 import { digest } from '../descriptor/identifiers.js';
 import { describeUnreadable } from '../document/read-file.js';
-import { matching } from '../document/structs.js';
 
 /** `sha256:` and lower-case hex, by the file's path in the plugin's folder, with `/`. */
 export type FileDigests = Readonly<Record<string, string>>;

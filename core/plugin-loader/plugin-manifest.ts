@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { array, boolean, type Infer, integer, object, optional, refine, size } from 'superstruct';
+import { matching } from '../contract/described.js';
 import { CONTRACT_VERSION } from '../contract/index.js';
 import {
   InvalidText,
@@ -9,7 +10,6 @@ import {
 } from '../document/parse-document.js';
 import type { Position } from '../document/position.js';
 import { FileError, readTextFile } from '../document/read-file.js';
-import { matching } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { readMember } from '../lib/read-member.js';
 import { type FileDigests, fileDigests } from './digests.js';
@@ -90,17 +90,20 @@ export type PluginOrigin =
   /** The plugin is under `node_modules`. */
   | 'package';
 
-/** A plugin as its `plugin.json` describes it, before any of its code runs. */
-export interface PluginManifest {
+interface NamedPlugin {
   readonly origin: PluginOrigin;
   readonly folder: string;
   readonly name: string;
-  readonly version: string;
   readonly kinds: readonly string[];
   readonly authenticators: readonly string[];
   readonly surfaces: readonly string[];
   readonly signers: readonly string[];
   readonly importers: readonly string[];
+}
+
+/** A plugin as its `plugin.json` describes it, before any of its code runs. */
+export interface PluginManifest extends NamedPlugin {
+  readonly version: string;
   readonly declaredImporters: readonly DeclaredImporter[];
   /** `null` when its `plugin.json` has none. */
   readonly digests: FileDigests | null;
@@ -127,18 +130,12 @@ export const NO_NAMES = {
   importers: [],
 } as const;
 
-/** An unusable plugin, with the readable parts of its `plugin.json`. */
-export interface RejectedPlugin {
-  readonly origin: PluginOrigin;
-  readonly folder: string;
-  readonly name: string;
+/**
+ * An unusable plugin, with the readable parts of its `plugin.json`. A descriptor with one of its
+ * kinds shows the error of the plugin, not an unknown kind.
+ */
+export interface RejectedPlugin extends NamedPlugin {
   readonly version: string | null;
-  /** A descriptor with one of these kinds shows the error of the plugin, not an unknown kind. */
-  readonly kinds: readonly string[];
-  readonly authenticators: readonly string[];
-  readonly surfaces: readonly string[];
-  readonly signers: readonly string[];
-  readonly importers: readonly string[];
   readonly error: PluginError;
 }
 

@@ -29,44 +29,6 @@ export interface FoundSurface {
   readonly isShipped: boolean;
 }
 
-export interface PluginRegistry extends AdapterSource {
-  /** Lists them in the order of the sources, and by name within each. */
-  list(): readonly PluginStatus[];
-  authenticators(): readonly string[];
-  /**
-   * Imports on first use.
-   * @throws Error that names plugin, stage and hint when the authenticator cannot be loaded.
-   */
-  authenticator(name: string): Promise<AuthenticatorFactory>;
-  surfaces(): readonly string[];
-  /**
-   * Imports on first use.
-   * @throws Error that names plugin, stage and hint when the surface cannot be loaded.
-   */
-  surface(name: string): Promise<FoundSurface>;
-  /** The importers, as the `plugin.json` files describe them. */
-  importers(): readonly DeclaredImporter[];
-  /**
-   * Imports on first use.
-   * @throws Error that names plugin, stage and hint when the importer cannot be loaded.
-   */
-  importer(name: string): Promise<Importer>;
-  /**
-   * Scans for plugins again: imported plugins stay unchanged, others are read again when they
-   * changed.
-   * @param force also reads rejected plugins that have not changed
-   * @returns whether anything changed.
-   */
-  refresh(force?: boolean): Promise<boolean>;
-  /**
-   * Lists the folders in which plugins may appear or change, and a stamp that changes with them.
-   * @throws the error of `readdir` for a folder that cannot be read.
-   */
-  locate(): Promise<{ readonly folders: readonly string[]; readonly stamp: string }>;
-  /** Compares the files of all plugins with their digests without running their code. */
-  verify(): Promise<void>;
-}
-
 export interface PluginOptions extends Partial<PluginTrust> {}
 
 type ExportName = keyof PluginExports;
@@ -99,7 +61,7 @@ export async function readPlugins(
   { integrity = 'off', digests = {}, log = SILENT_LOG }: PluginOptions = {},
 ): Promise<PluginRegistry> {
   const trust: PluginTrust = { integrity, digests, log };
-  const registry = new Registry(sources.map(toSource), trust);
+  const registry = new PluginRegistry(sources.map(toSource), trust);
   await registry.refresh();
   return registry;
 }
@@ -108,7 +70,8 @@ function toSource(source: PluginSource | string): PluginSource {
   return typeof source === 'string' ? { kind: 'folder', path: source } : source;
 }
 
-class Registry implements PluginRegistry {
+/** Imports plugins on first use. Their errors name plugin, stage and hint. */
+export class PluginRegistry implements AdapterSource {
   readonly #sources: readonly PluginSource[];
   readonly #trust: PluginTrust;
   #entries: readonly PluginEntry[] = [];
@@ -158,6 +121,7 @@ class Registry implements PluginRegistry {
     return (await this.#find('signers', name)).found;
   }
 
+  /** The importers, as the `plugin.json` files describe them. */
   importers(): readonly DeclaredImporter[] {
     return [...this.#byName.importers].flatMap(([name, { read }]) =>
       isRejectedPlugin(read) ? [] : read.declaredImporters.filter((one) => one.name === name),
@@ -168,14 +132,20 @@ class Registry implements PluginRegistry {
     return (await this.#find('importers', name)).found;
   }
 
+  /** Lists them in the order of the sources, and by name within each. */
   list(): readonly PluginStatus[] {
     return this.#entries.map((entry) => entry.readStatus(this.#clashes.get(entry) ?? null));
   }
 
+  /** Compares the files of all plugins with their digests without running their code. */
   async verify(): Promise<void> {
     await Promise.all(this.#entries.map((entry) => entry.verify()));
   }
 
+  /**
+   * Lists the folders in which plugins may appear or change, and a stamp that changes with them.
+   * @throws the error of `readdir` for a folder that cannot be read.
+   */
   async locate() {
     const sources = this.#sources.filter(
       (source) => source.kind !== 'folder' || resolve(source.path) !== SHIPPED_PLUGINS,
@@ -188,7 +158,12 @@ class Registry implements PluginRegistry {
     return { folders, stamp: (await Promise.all(stamps)).join('\n') };
   }
 
-  /** Serialized, because a refresh replaces the entries. */
+  /**
+   * Scans for plugins again: imported plugins stay unchanged, others are read again when they
+   * changed. Serialized, because it replaces the entries.
+   * @param force also reads rejected plugins that have not changed
+   * @returns whether anything changed.
+   */
   async refresh(force = false): Promise<boolean> {
     while (this.#refreshing !== null) await this.#refreshing.catch(() => {});
     this.#refreshing = this.#refresh(force).finally(() => {

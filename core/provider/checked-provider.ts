@@ -12,6 +12,7 @@ import {
   type,
 } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
+import { matching } from '../contract/described.js';
 import {
   BALANCING_STRATEGIES,
   type Balancing,
@@ -19,7 +20,7 @@ import {
   type FoundEndpoints,
   type Provider,
 } from '../contract/index.js';
-import { matching, wholeNumber } from '../document/structs.js';
+import { wholeNumber } from '../document/structs.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { MAX_TIMER_MS } from '../lib/promises.js';

@@ -49,8 +49,8 @@ export class RawConnection {
     socket.on('close', () => this.#close());
   }
 
-  static open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
-    return RawConnection.to({ port, host });
+  static open(port: number): Promise<RawConnection> {
+    return RawConnection.to({ port, host: '127.0.0.1' });
   }
 
   /** @throws the error of the connection, or of the certificate. */

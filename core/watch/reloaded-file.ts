@@ -14,17 +14,6 @@ import { Watcher } from './watcher.js';
 /** Less than two seconds together with the settle time. */
 const FILE_POLL_MS = 1500;
 
-/** The content of files, kept up to date. */
-export interface ReloadedFile<T> {
-  readonly current: T;
-  /** The number of accepted and rejected contents. */
-  readonly reloads: { readonly success: number; readonly failure: number };
-  /** Called after a new content has replaced another one. */
-  onChange: ((current: T, previous: T) => void) | null;
-  /** Ends the watch; `current` stays. */
-  close(): Promise<void>;
-}
-
 interface CommonOptions<T> {
   readonly log: Log;
   /** The name in log messages: `tokens file`. */
@@ -78,14 +67,17 @@ export async function openReloadedFiles<T>(
   const fingerprint = await takeFingerprint(files);
   const content = await readContent(files);
   const current = await parseContent(content, options);
-  const opened = new Reloaded(files, options, { fingerprint, key: content.key, current });
+  const opened = new ReloadedFile(files, options, { fingerprint, key: content.key, current });
   await opened.start();
   return opened;
 }
 
-class Reloaded<T> implements ReloadedFile<T> {
+/** The content of files, kept up to date. */
+export class ReloadedFile<T> {
+  /** The number of accepted and rejected contents. */
   readonly reloads = { success: 0, failure: 0 };
-  onChange: ReloadedFile<T>['onChange'] = null;
+  /** Called after a new content has replaced another one. */
+  onChange: ((current: T, previous: T) => void) | null = null;
   readonly #files: readonly string[];
   readonly #options: ReloadFilesOptions<T>;
   readonly #watcher: Watcher;
@@ -137,6 +129,7 @@ class Reloaded<T> implements ReloadedFile<T> {
     this.#watcher.follow(paths.map((path) => dirname(path)));
   }
 
+  /** Ends the watch; `current` stays. */
   close(): Promise<void> {
     return this.#watcher.close();
   }

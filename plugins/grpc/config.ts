@@ -1,15 +1,12 @@
+import { coerce, type Infer, literal, object, record, refine, string } from 'superstruct';
 import {
-  coerce,
-  define,
-  type Infer,
-  literal,
-  object,
-  record,
-  refine,
-  type Struct,
-  string,
-} from 'superstruct';
-import { described, fileReference, named, optionally, when } from '../../core/contract/index.js';
+  described,
+  fileReference,
+  matching,
+  named,
+  optionally,
+  when,
+} from '../../core/contract/index.js';
 import { defineTransport } from '../shared/transport.js';
 
 export const grpcTransport = defineTransport({ scheme: 'grpc' });
@@ -42,13 +39,8 @@ const SERVICE = /^(?:[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)?$/;
 const healthWithService = described(
   object({
     service: optionally(
-      define<string>(
-        'name of a service, or an empty text for the whole server',
-        (value) => typeof value === 'string' && SERVICE.test(value),
-      ),
+      matching('name of a service, or an empty text for the whole server', SERVICE),
       {
-        type: 'string',
-        pattern: SERVICE.source,
         description:
           'Asks grpc.health.v1 for this service, empty for the server. Default: only a connection.',
       },
@@ -79,20 +71,15 @@ const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 const BODY = /^(?:\*|[A-Za-z_][A-Za-z0-9_]*)?$/;
 
-const method = named(
-  'grpcMethod',
-  described(matching('package.Service/Method', METHOD), { pattern: METHOD.source }),
-);
+const method = named('grpcMethod', matching('package.Service/Method', METHOD));
 
 const wholeOperation = object({
   method: described(method, { description: 'The method: package.Service/Method.' }),
   body: optionally(matching("name of a field, '*' or an empty text", BODY), {
-    pattern: BODY.source,
     description:
       "The field that the body becomes; '*' for the whole message, empty for none. Default: '*' for POST, PUT and PATCH.",
   }),
   response_body: optionally(matching('name of a field', FIELD), {
-    pattern: FIELD.source,
     description: 'The field that is returned. Default: the whole message.',
   }),
   bind: optionally(record(string(), string()), {
@@ -116,11 +103,4 @@ export type GrpcOperation = Infer<typeof wholeOperation>;
 /** Whether a value of `bind` names a field instead of composing its value. */
 export function isFieldPath(text: string): boolean {
   return FIELD_PATH.test(text);
-}
-
-function matching(expected: string, pattern: RegExp): Struct<string, null> {
-  return described(
-    define<string>(expected, (value) => typeof value === 'string' && pattern.test(value)),
-    { type: 'string' },
-  );
 }

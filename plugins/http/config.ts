@@ -1,5 +1,5 @@
-import { define, type Infer, object } from 'superstruct';
-import { described, optionally } from '../../core/contract/index.js';
+import { type Infer, object } from 'superstruct';
+import { matching, optionally } from '../../core/contract/index.js';
 import { health, requestPath } from '../shared/health-config.js';
 import { defineTransport } from '../shared/transport/define-transport.js';
 
@@ -24,17 +24,10 @@ export const httpConfig = checked(object({ ...members, ...common }));
 
 /** `provider.config` of kind `unix`: `socket` is absolute or relative to the descriptor. */
 export const unixConfig = object({
-  socket: described(
-    define<string>(
-      'path of a socket',
-      (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
-    ),
-    {
-      type: 'string',
-      pattern: '^[^\\u0000\\n]+$',
-      description: 'Path of the socket, absolute or relative to the descriptor.',
-    },
-  ),
+  socket: matching('path of a socket', /^[^\0\n]+$/, {
+    pattern: '^[^\\u0000\\n]+$',
+    description: 'Path of the socket, absolute or relative to the descriptor.',
+  }),
   ...common,
 });
 

@@ -1,5 +1,5 @@
-import { define, enums, type Infer, object, refine, size, string } from 'superstruct';
-import { described, optionally, when } from '../../core/contract/index.js';
+import { enums, type Infer, object, refine, size, string } from 'superstruct';
+import { described, matching, optionally, when } from '../../core/contract/index.js';
 import { commandMembers, defineTransport, integerBetween } from '../shared/transport.js';
 
 /** The time from the start of a session to the end of its handshake: `npx` may install a package first. */
@@ -8,14 +8,7 @@ export const DEFAULT_START_TIMEOUT_MS = 120_000;
 /** UTF-16 units. */
 const MAX_TOOL_NAME = 1_024;
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
-const digest = described(
-  define<string>(
-    'sha256: and 64 hexadecimal digits',
-    (value) => typeof value === 'string' && DIGEST.test(value),
-  ),
-  { type: 'string', pattern: DIGEST.source },
-);
+const digest = matching('sha256: and 64 hexadecimal digits', /^sha256:[0-9a-f]{64}$/);
 
 /** That of one server, over HTTP. */
 export const mcpTransport = defineTransport({ scheme: 'http', paths: true });

@@ -1,27 +1,17 @@
 import { isAbsolute, join } from 'node:path';
-import { array, define, refine, type Struct, size } from 'superstruct';
+import { array, refine, type Struct, size } from 'superstruct';
 import type { HostUse, OpenContext } from '../../core/contract/index.js';
-import { described, optionally } from '../../core/contract/index.js';
+import { described, matching, optionally } from '../../core/contract/index.js';
 import { Child, type RunningCommand } from './child.js';
 import { environmentConfig, readEnvironment } from './environment-config.js';
 
 const MAX_ARGUMENTS = 256;
 
-const argument = described(
-  define<string>(
-    'text without a zero byte',
-    (value) => typeof value === 'string' && !value.includes('\0'),
-  ),
-  { type: 'string', pattern: '^[^\\u0000]*$' },
-);
+const argument = matching('text without a zero byte', /^[^\0]*$/, {
+  pattern: '^[^\\u0000]*$',
+});
 
-const folder = described(
-  define<string>(
-    'path of a folder',
-    (value) => typeof value === 'string' && /^[^\0\n]+$/.test(value),
-  ),
-  { type: 'string', pattern: '^[^\\u0000\\n]+$' },
-);
+const folder = matching('path of a folder', /^[^\0\n]+$/, { pattern: '^[^\\u0000\\n]+$' });
 
 /** A program that the host runs. */
 export interface CommandConfig {

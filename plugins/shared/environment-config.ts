@@ -1,6 +1,7 @@
-import { define, record, string, union } from 'superstruct';
+import { record, string, union } from 'superstruct';
 import {
   described,
+  matching,
   named,
   type OpenContext,
   SECRET_REFERENCE,
@@ -10,10 +11,7 @@ import {
 /** POSIX, 8.1, without the variables that the host sets. */
 const VARIABLE = /^(?!MODGATE_)[A-Za-z_][A-Za-z0-9_]*$/;
 
-const variableName = define<string>(
-  'name of a variable that does not start with MODGATE_',
-  (value) => typeof value === 'string' && VARIABLE.test(value),
-);
+const variableName = matching('name of a variable that does not start with MODGATE_', VARIABLE);
 
 /** Environment variables by name. `env:NAME` and `file:PATH` are references, other values are text. */
 export const environmentConfig = named(

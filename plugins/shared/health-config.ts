@@ -1,6 +1,6 @@
-import { define, object } from 'superstruct';
+import { object } from 'superstruct';
 import type { HealthChecks } from '../../core/contract/index.js';
-import { described, named, optionally } from '../../core/contract/index.js';
+import { described, matching, named, optionally } from '../../core/contract/index.js';
 import { integerBetween } from './integer-between.js';
 
 export const HEALTH_DEFAULTS: HealthChecks = {
@@ -15,13 +15,7 @@ const ORIGIN_FORM = /^\/[!-"$-~]*$/;
 /** An origin-form target: path and query, without a fragment. */
 export const requestPath = named(
   'requestPath',
-  described(
-    define<string>(
-      'path that starts with a slash, of visible ASCII without a fragment',
-      (value) => typeof value === 'string' && ORIGIN_FORM.test(value),
-    ),
-    { type: 'string', pattern: ORIGIN_FORM.source },
-  ),
+  matching('path that starts with a slash, of visible ASCII without a fragment', ORIGIN_FORM),
 );
 
 /** Without `health` the host runs no checks. Times in milliseconds. */

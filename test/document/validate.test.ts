@@ -25,7 +25,7 @@ import {
   union,
 } from 'superstruct';
 import type { AnyStruct } from '../../core/contract/described.js';
-import { matching } from '../../core/document/structs.js';
+import { matching } from '../../core/contract/described.js';
 import { validateStruct } from '../../core/document/validate.js';
 import { cpuMsSince } from '../support/cpu-time.js';
 import { slowness } from '../support/slowness.js';

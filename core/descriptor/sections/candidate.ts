@@ -2,12 +2,12 @@ import { array, boolean, dynamic, enums, refine, size, string, type, unknown } f
 import {
   type AnyStruct,
   described,
+  matching,
   optionally,
   when,
   withDefault,
 } from '../../contract/described.js';
 import type { Violation } from '../../document/diagnostic.js';
-import { matching } from '../../document/structs.js';
 import { isMapping } from '../../lib/read-member.js';
 import { type DescribedProviders, defineSection } from '../section.js';
 import { amount, count, mapping } from '../struct-members.js';

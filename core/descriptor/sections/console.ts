@@ -1,7 +1,6 @@
 import { array } from 'superstruct';
-import { optionally, withDefault } from '../../contract/described.js';
+import { matching, optionally, withDefault } from '../../contract/described.js';
 import type { Violation } from '../../document/diagnostic.js';
-import { matching } from '../../document/structs.js';
 import { canBeSegment } from '../../lib/routing/path-segment.js';
 import { BUILTIN_UI, capability, DIGEST, digest } from '../identifiers.js';
 import { ANY_CHANGE, defineSection } from '../section.js';

@@ -2,11 +2,11 @@ import { define, dynamic, enums, object, refine, unknown } from 'superstruct';
 import {
   type AnyStruct,
   described,
+  matching,
   optionally,
   when,
   withDefault,
 } from '../../contract/described.js';
-import { matching } from '../../document/structs.js';
 import { isMapping, readMember } from '../../lib/read-member.js';
 import { digest } from '../identifiers.js';
 import { defineSection } from '../section.js';

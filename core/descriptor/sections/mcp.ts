@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { array, define, enums, type Infer, record, refine } from 'superstruct';
-import { described, filledIn, optionally, withDefault } from '../../contract/described.js';
+import {
+  described,
+  filledIn,
+  matching,
+  optionally,
+  withDefault,
+} from '../../contract/described.js';
 import { RESERVED_TOOL_NAMES } from '../../contract/host-snapshot.js';
 import type { Violation } from '../../document/diagnostic.js';
-import { matching, nonEmptyText } from '../../document/structs.js';
+import { nonEmptyText } from '../../document/structs.js';
 import { defineSection, type ReadonlyDeep } from '../section.js';
 import { bytes, mapping } from '../struct-members.js';
 

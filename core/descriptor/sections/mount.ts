@@ -1,7 +1,13 @@
 import { array, define, type Infer, object, refine } from 'superstruct';
-import { converted, described, named, optionally, withDefault } from '../../contract/described.js';
+import {
+  converted,
+  described,
+  matching,
+  named,
+  optionally,
+  withDefault,
+} from '../../contract/described.js';
 import type { Violation } from '../../document/diagnostic.js';
-import { matching } from '../../document/structs.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
 import { defineSection } from '../section.js';
 

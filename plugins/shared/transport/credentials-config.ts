@@ -5,6 +5,7 @@ import {
   described,
   fileReference,
   HEADER_SECRET,
+  matching,
   named,
   optionally,
   PASSWORD,
@@ -18,19 +19,11 @@ import { exchange, oauth2 } from './oauth2-config.js';
 /** Sufficient for a current and a next key of each replica. */
 const MAX_PINS = 128;
 
-const SPKI_PIN = /^[A-Za-z0-9+/]{43}=$/;
-
-const username = described(
-  define<string>(
-    'user name without a colon or a control character',
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
-    (value) => typeof value === 'string' && /^[^:\u0000-\u001f\u007f]+$/.test(value),
-  ),
-  {
-    type: 'string',
-    pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
-    description: 'Name of the user.',
-  },
+const username = matching(
+  'user name without a colon or a control character',
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
+  /^[^:\u0000-\u001f\u007f]+$/,
+  { description: 'Name of the user.' },
 );
 
 /** A DNS name, never an address (RFC 6066, 3). */
@@ -47,13 +40,7 @@ const serverName = described(
 
 const spkiPin = named(
   'spkiPin',
-  described(
-    define<string>(
-      'base64 SHA-256 of a public key (44 characters)',
-      (value) => typeof value === 'string' && SPKI_PIN.test(value),
-    ),
-    { type: 'string', pattern: SPKI_PIN.source },
-  ),
+  matching('base64 SHA-256 of a public key (44 characters)', /^[A-Za-z0-9+/]{43}=$/),
 );
 
 const spkiPins = described(
@@ -80,15 +67,7 @@ const basic = object({
   password: described(secretReference(PASSWORD), { description: 'Password of the user.' }),
 });
 
-const SIGNER_NAME = /^[a-z][a-z0-9-]*$/;
-
-const signerName = described(
-  define<string>(
-    'name of a-z, 0-9 and -',
-    (value) => typeof value === 'string' && SIGNER_NAME.test(value),
-  ),
-  { type: 'string', pattern: SIGNER_NAME.source },
-);
+const signerName = matching('name of a-z, 0-9 and -', /^[a-z][a-z0-9-]*$/);
 
 export const auth = named(
   'auth',

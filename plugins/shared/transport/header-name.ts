@@ -1,5 +1,4 @@
-import { define } from 'superstruct';
-import { described, named } from '../../../core/contract/index.js';
+import { matching, named } from '../../../core/contract/index.js';
 
 /** RFC 9110, section 5.6.2: token. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -8,13 +7,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const NOT_FOR_CREDENTIALS =
   /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-.*|modgate[-_].*)$/i;
 
-export const headerName = named(
-  'headerName',
-  described(
-    define<string>('name of a header', (value) => typeof value === 'string' && TOKEN.test(value)),
-    { type: 'string', pattern: TOKEN.source },
-  ),
-);
+export const headerName = named('headerName', matching('name of a header', TOKEN));
 
 export function isCredentialHeader(name: string): boolean {
   return !NOT_FOR_CREDENTIALS.test(name);

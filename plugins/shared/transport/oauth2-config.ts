@@ -1,5 +1,5 @@
 import { array, define, enums, object, refine, size } from 'superstruct';
-import { described, optionally, secretReference } from '../../../core/contract/index.js';
+import { described, matching, optionally, secretReference } from '../../../core/contract/index.js';
 import { isIssuerUrl } from '../loopback.js';
 
 const MAX_SCOPES = 64;
@@ -28,15 +28,7 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const scopes = described(
   size(
-    array(
-      described(
-        define<string>(
-          'word of visible ASCII without a quotation mark and a backslash',
-          (value) => typeof value === 'string' && SCOPE.test(value),
-        ),
-        { type: 'string', pattern: SCOPE.source },
-      ),
-    ),
+    array(matching('word of visible ASCII without a quotation mark and a backslash', SCOPE)),
     1,
     MAX_SCOPES,
   ),
