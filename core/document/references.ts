@@ -125,6 +125,7 @@ function listPaths(references: readonly FoundReference[], baseDir: string): stri
 /** @throws InvalidFile with each unusable variable and file. */
 export async function resolveReferences(input: ReferencesInput): Promise<References> {
   const references = findReferences(input.config, input.struct);
+  if (references.length === 0) return createReferences(EMPTY, EMPTY, EMPTY, input.baseDir);
   const violations: Violation[] = [];
   const secrets = new Map<string, Secret>();
   const files = new Map<string, ResolvedFile>();
@@ -298,6 +299,9 @@ function createReferenceViolation(
   return { rule, message, hint: null, path, at: 'value' };
 }
 
+const EMPTY = new Map<string, never>();
+const DIGEST_OF_NONE = digestFiles(EMPTY);
+
 function createReferences(
   secrets: ReadonlyMap<string, Secret>,
   files: ReadonlyMap<string, ResolvedFile>,
@@ -318,7 +322,7 @@ function createReferences(
     document: (reference) => take(documents, reference),
     secrets: [...secrets.values()],
     files: [...new Set(paths)].sort(),
-    digestPart: digestFiles(files),
+    digestPart: files.size === 0 ? DIGEST_OF_NONE : digestFiles(files),
   };
 }
 

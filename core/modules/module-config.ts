@@ -3,6 +3,7 @@ import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../cont
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
+import { LazyMap } from '../lib/lazy-map.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { toError } from '../lib/to-error.js';
 import type { FleetLeadership, Leadership } from '../processes.js';
@@ -59,7 +60,7 @@ export class ModuleConfig {
   #failedReads = 0;
   #rereading: NodeJS.Timeout | undefined;
   /** The last written log fields, by message. */
-  readonly #reported = new Map<string, string>();
+  readonly #reported = new LazyMap<string, string>();
 
   constructor(options: ModuleConfigOptions) {
     this.#options = options;

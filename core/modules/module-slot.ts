@@ -54,7 +54,14 @@ export interface SlotContext extends DescriptorContext, VersionContext {
   readonly onRecordChange: (record: ModuleRecord, changed: readonly string[]) => void;
 }
 
-type Runners = { readonly [K in keyof SlotEffects]: (effect: SlotEffects[K]) => void };
+type Runners = {
+  readonly [K in keyof SlotEffects]: (slot: ModuleSlot, effect: SlotEffects[K]) => void;
+};
+
+/** Live modules by version, so that a rollback does not bind a version to its manifest again. */
+const boundModules = new WeakMap<Serving, LiveModule>();
+
+const DONE: Promise<void> = Promise.resolve();
 
 /**
  * Runs the effects that `reduce` returns for one descriptor file and its module, and reports their
@@ -69,14 +76,12 @@ export class ModuleSlot {
     readonly live: LiveModule | null;
     readonly record: ModuleRecord;
   } | null = null;
-  /** Live modules by version, so that a rollback does not bind a version to its manifest again. */
-  readonly #bound = new WeakMap<Serving, LiveModule>();
   readonly #effects: SlotEffect[] = [];
   #isRunning = false;
   #hasTransientError = false;
-  #opening: Promise<void> = Promise.resolve();
-  #closing: Promise<unknown> = Promise.resolve();
-  #firstAttempt: Promise<void> = Promise.resolve();
+  #opening = DONE;
+  #closing: Promise<unknown> = DONE;
+  #firstAttempt = DONE;
   #stopProbation: (() => void) | null = null;
   /** Survives a reload, as does the start of the current state. */
   #known: { readonly module: string; readonly provider: KnownModule } | null = null;
@@ -209,51 +214,51 @@ export class ModuleSlot {
   }
 
   #run<K extends keyof SlotEffects>(kind: K, effect: SlotEffects[K]): void {
-    this.#runners[kind](effect);
+    ModuleSlot.#runners[kind](this, effect);
   }
 
-  readonly #runners: Runners = {
-    open: ({ file, prepared }) => {
-      this.#opening = this.#open(file, prepared);
+  static readonly #runners: Runners = {
+    open: (slot, { file, prepared }) => {
+      slot.#opening = slot.#open(file, prepared);
     },
-    close: ({ version }) => {
-      this.#closing = Promise.all([this.#closing, version.scope.close()]);
+    close: (slot, { version }) => {
+      slot.#closing = Promise.all([slot.#closing, version.scope.close()]);
     },
-    serve: ({ serving, retired }) => {
-      this.#live = serving && this.#bind(serving);
-      this.#context.onLiveChange(this.file, retired);
+    serve: (slot, { serving, retired }) => {
+      slot.#live = serving && slot.#bind(serving);
+      slot.#context.onLiveChange(slot.file, retired);
     },
-    requestManifest: ({ version, attempt }) => {
-      const requested = this.#requestManifest(version, attempt);
-      if (attempt === 1) this.#firstAttempt = requested;
+    requestManifest: (slot, { version, attempt }) => {
+      const requested = slot.#requestManifest(version, attempt);
+      if (attempt === 1) slot.#firstAttempt = requested;
     },
-    retryManifest: ({ version, attempt }) => {
+    retryManifest: (slot, { version, attempt }) => {
       const delayMs = backoffMs(attempt, MANIFEST_BACKOFF);
-      this.#dispatchLater({ kind: 'manifestDue', version }, delayMs);
+      slot.#dispatchLater({ kind: 'manifestDue', version }, delayMs);
     },
-    retryOpening: ({ version }) => {
-      this.#dispatchLater({ kind: 'reopenDue', version }, this.#nextReopenMs());
+    retryOpening: (slot, { version }) => {
+      slot.#dispatchLater({ kind: 'reopenDue', version }, slot.#nextReopenMs());
     },
-    startProbation: ({ version, rules }) => {
-      const share = this.#context.sharedProbation?.join(version.prepared.inputDigest) ?? null;
-      this.#stopProbation = watchProbation(version.client, rules, share, (failure) =>
-        this.#dispatch({ kind: 'probationEnded', version, failure }),
+    startProbation: (slot, { version, rules }) => {
+      const share = slot.#context.sharedProbation?.join(version.prepared.inputDigest) ?? null;
+      slot.#stopProbation = watchProbation(version.client, rules, share, (failure) =>
+        slot.#dispatch({ kind: 'probationEnded', version, failure }),
       );
     },
-    endProbation: () => this.#stopProbation?.(),
-    announce: ({ rejected }) => this.#context.sharedProbation?.reject(rejected),
-    storeLastGood: ({ file, serving: { version, manifest }, rejected }) => {
+    endProbation: (slot) => slot.#stopProbation?.(),
+    announce: (slot, { rejected }) => slot.#context.sharedProbation?.reject(rejected),
+    storeLastGood: (slot, { file, serving: { version, manifest }, rejected }) => {
       const { text } = version.prepared;
-      this.#context.lastGood.write(file, {
+      slot.#context.lastGood.write(file, {
         text,
         manifest: manifest.written ?? manifest.manifest,
         rejected,
       });
     },
-    removeLastGood: ({ file }) => this.#context.lastGood.remove(file),
-    publish: ({ record, changed }) => {
-      const { mounts } = this;
-      this.#context.onRecordChange({ live: this.#live, mounts, ...record }, changed);
+    removeLastGood: (slot, { file }) => slot.#context.lastGood.remove(file),
+    publish: (slot, { record, changed }) => {
+      const { mounts } = slot;
+      slot.#context.onRecordChange({ live: slot.#live, mounts, ...record }, changed);
     },
   };
 
@@ -316,8 +321,8 @@ export class ModuleSlot {
   }
 
   #bind(serving: Serving): LiveModule {
-    const live = this.#bound.get(serving) ?? serving.version.createLive(serving.manifest);
-    this.#bound.set(serving, live);
+    const live = boundModules.get(serving) ?? serving.version.createLive(serving.manifest);
+    boundModules.set(serving, live);
     return live;
   }
 

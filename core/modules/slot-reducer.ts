@@ -49,7 +49,10 @@ export function reduce(state: SlotState, event: SlotEvent, now: Date): Step {
   }
   const { serving, pending } = step.state;
   for (const version of [serving?.version, pending]) if (version) check(step, version);
-  step.state.errors = new Map([...step.state.errors].filter(([key]) => isOpen(step.state, key)));
+  const { errors } = step.state;
+  if (errors.size > 0) {
+    step.state.errors = new Map([...errors].filter(([key]) => isOpen(step.state, key)));
+  }
   return step;
 }
 

@@ -130,6 +130,8 @@ type OneOf<Kinds> = { [K in keyof Kinds]: { readonly kind: K } & Kinds[K] }[keyo
 export type SlotEvent = OneOf<SlotEvents>;
 export type SlotEffect = OneOf<SlotEffects>;
 
+const NO_ERRORS: SlotState['errors'] = new Map();
+
 export function createSlotState(file: string, now: Date): SlotState {
   const reason = 'the descriptor is opened';
   return {
@@ -143,7 +145,7 @@ export function createSlotState(file: string, now: Date): SlotState {
     opening: null,
     deferred: [],
     rejection: null,
-    errors: new Map(),
+    errors: NO_ERRORS,
     uncaughtErrors: 0,
     cause: { state: 'waiting', reason: null },
     published: {
@@ -168,8 +170,6 @@ export function describeState(
   const { name, prepared, textDigest } = source;
   const served = serving?.version.prepared ?? null;
   const isRejected = REJECTED_STATES.has(state);
-  const manifest = prepared?.manifest?.digest ?? null;
-  const config = prepared && manifest && configDigestOf(prepared.inputDigest, manifest);
   return {
     state,
     since: state === published.state ? published.since : now,
@@ -178,8 +178,14 @@ export function describeState(
     name: name ?? served?.descriptor.module ?? null,
     descriptor: (prepared ?? served)?.descriptor ?? null,
     fileDigest: isRejected ? served && digestText(served.text) : textDigest,
-    rejected: isRejected ? { file: textDigest, manifest, config } : null,
+    rejected: isRejected ? describeRejected(source) : null,
   };
+}
+
+function describeRejected({ textDigest: file, prepared }: DescriptorSource): Published['rejected'] {
+  const manifest = prepared?.manifest?.digest ?? null;
+  const config = prepared && manifest && configDigestOf(prepared.inputDigest, manifest);
+  return { file, manifest, config };
 }
 
 export function isVisibleChange(before: Published, after: Published): boolean {

@@ -1,5 +1,6 @@
 import { assertCounter, assertStep } from '../contract/counter-rules.js';
 import type { AdapterCounter } from '../contract/index.js';
+import { LazyMap } from '../lib/lazy-map.js';
 
 export interface CountedMetric {
   /** `modgate_<kind>_<name>` */
@@ -10,7 +11,7 @@ export interface CountedMetric {
 
 /** What the adapters of a module have counted, over all its versions. */
 export class AdapterCounters {
-  readonly #counted = new Map<string, { metric: string; help: string; value: number }>();
+  readonly #counted = new LazyMap<string, { metric: string; help: string; value: number }>();
 
   /** @throws Error for an invalid name or help, and beyond the limit. */
   open(kind: string, name: string, help: string): AdapterCounter {

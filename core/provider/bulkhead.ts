@@ -1,5 +1,6 @@
 import { Semaphore } from '../contract/semaphore.js';
 import { isAnonymousShare } from '../lib/actor-name.js';
+import { LazyMap } from '../lib/lazy-map.js';
 
 /** The part of the places that one actor, or all callers without credentials, must leave to others. */
 const PART = 4;
@@ -28,14 +29,14 @@ export class Bulkhead extends Semaphore {
   readonly #part: number;
   readonly #now: () => number;
   /** Occupied places, by actor. */
-  readonly #running = new Map<string, number>();
+  readonly #running = new LazyMap<string, number>();
   #anonymous = 0;
   readonly #calls = new RecentCalls();
   /** Responses with a place that are being sent, by actor. */
-  readonly #withPlace = new Map<string, number>();
+  readonly #withPlace = new LazyMap<string, number>();
   #sending = 0;
   /** Requests that are being streamed, by actor. */
-  readonly #receiving = new Map<string, number>();
+  readonly #receiving = new LazyMap<string, number>();
 
   constructor(
     places: number,
@@ -120,7 +121,7 @@ export class Bulkhead extends Semaphore {
 }
 
 /** Changes a count, without entries of 0. */
-function add(counts: Map<string, number>, actor: string, change: number): void {
+function add(counts: LazyMap<string, number>, actor: string, change: number): void {
   const count = (counts.get(actor) ?? 0) + change;
   if (count > 0) counts.set(actor, count);
   else counts.delete(actor);

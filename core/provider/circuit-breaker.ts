@@ -20,7 +20,8 @@ export type BreakerTicket = number;
 export class CircuitBreaker {
   readonly #settings: BreakerSettings;
   readonly #onChange: (state: BreakerState, openMs: number) => void;
-  readonly #window: OutcomeWindow;
+  /** `null` before the first call: most modules of a large host are idle. */
+  #window: OutcomeWindow | null = null;
   #state: BreakerState = 'closed';
   #openMs: number;
   /** The time on the monotonic clock of `performance.now`. */
@@ -35,7 +36,6 @@ export class CircuitBreaker {
     onChange: (state: BreakerState, openMs: number) => void = () => {},
   ) {
     this.#settings = settings;
-    this.#window = new OutcomeWindow(settings.window_ms);
     this.#openMs = settings.open_ms;
     this.#onChange = onChange;
   }
@@ -45,7 +45,7 @@ export class CircuitBreaker {
    * is the probe.
    */
   inherit(earlier: CircuitBreaker): void {
-    this.#window.inherit(earlier.#window);
+    if (earlier.#window !== null) this.#openWindow().inherit(earlier.#window);
     if (earlier.#state === 'closed') return;
     this.#state = 'open';
     this.#openMs = earlier.#openMs;
@@ -93,22 +93,28 @@ export class CircuitBreaker {
     if (ticket !== this.#ticket) return;
     if (verdict === 'failure') this.#failure = failure;
     if (this.#state === 'half_open') this.#settleProbe(verdict);
-    else if (verdict === 'success') this.#window.addSuccess();
+    else if (verdict === 'success') this.#openWindow().addSuccess();
     else if (verdict === 'failure') this.#countFailure();
   }
 
+  #openWindow(): OutcomeWindow {
+    this.#window ??= new OutcomeWindow(this.#settings.window_ms);
+    return this.#window;
+  }
+
   #countFailure(): void {
-    this.#window.addFailure();
-    const { failures } = this.#window;
+    const window = this.#openWindow();
+    window.addFailure();
+    const { failures } = window;
     if (failures < this.#settings.failures) return;
-    if (failures >= this.#settings.ratio * this.#window.total) this.#open(this.#settings.open_ms);
+    if (failures >= this.#settings.ratio * window.total) this.#open(this.#settings.open_ms);
   }
 
   #settleProbe(verdict: BreakerVerdict): void {
     if (verdict === 'failure') {
       this.#open(Math.min(2 * this.#openMs, this.#settings.max_open_ms));
     } else if (verdict === 'success') {
-      this.#window.clear();
+      this.#window?.clear();
       this.#change('closed');
     } else {
       // Open again, with its time already over: the next call is the probe.

@@ -1,5 +1,6 @@
 import type { Log } from '../contract/index.js';
 import type { Breaker as BreakerSettings } from '../descriptor/descriptor.js';
+import { LazyMap } from '../lib/lazy-map.js';
 import { type BreakerState, CircuitBreaker } from './circuit-breaker.js';
 
 interface RouteStatus {
@@ -16,7 +17,7 @@ export class EndpointBreakers {
   readonly #settings: BreakerSettings;
   readonly #log: Log;
   /** By route name; the routes of the manifest bound them. */
-  readonly #byRoute = new Map<string, CircuitBreaker>();
+  readonly #byRoute = new LazyMap<string, CircuitBreaker>();
 
   /** @param earlier of the same endpoint, called in another way */
   constructor(id: string, settings: BreakerSettings, log: Log, earlier: EndpointBreakers | null) {

@@ -24,10 +24,14 @@ export interface CallTotals {
 }
 
 interface Known {
+  readonly connection: string;
   readonly state: object;
   /** The number of open versions that use it. */
   users: number;
 }
+
+/** By subject, those of each connection, the latest last. */
+type KnownStates = Map<string, readonly Known[]>;
 
 /** A state that a version uses until it is released. */
 export interface KnownState<T> {
@@ -42,7 +46,7 @@ export interface KnownState<T> {
 export class KnownModule {
   readonly totals: CallTotals = { calls: 0, failed: 0 };
   readonly counters = new AdapterCounters();
-  readonly #known = new Map<string, Map<string, Known>>();
+  readonly #known: KnownStates = new Map();
 
   /**
    * @param subject what the state is about: `['breakers', id, settings]`
@@ -56,21 +60,40 @@ export class KnownModule {
     create: (earlier: T | null) => T,
   ): KnownState<T> {
     const key = JSON.stringify(subject);
-    const connections = this.#known.get(key) ?? new Map<string, Known>();
-    this.#known.set(key, connections);
-    const earlier = [...connections.values()].at(-1)?.state ?? null;
-    // A subject has states of one type.
-    const known = connections.get(connection) ?? { state: create(earlier as T | null), users: 0 };
-    known.users += 1;
-    connections.set(connection, known);
-    return {
-      state: known.state as T,
-      release: () => {
-        known.users -= 1;
-        if (known.users > 0) return;
-        connections.delete(connection);
-        if (connections.size === 0) this.#known.delete(key);
-      },
+    const all = this.#known.get(key) ?? [];
+    const known = all.find((one) => one.connection === connection) ?? {
+      connection,
+      // A subject has states of one type.
+      state: create((all.at(-1)?.state ?? null) as T | null),
+      users: 0,
     };
+    if (known.users === 0) this.#known.set(key, [...all, known]);
+    known.users += 1;
+    return new UsedState<T>(this.#known, key, known);
+  }
+}
+
+/** A class instead of closures, of which a version has several. */
+class UsedState<T> implements KnownState<T> {
+  readonly #all: KnownStates;
+  readonly #key: string;
+  readonly #known: Known;
+
+  constructor(all: KnownStates, key: string, known: Known) {
+    this.#all = all;
+    this.#key = key;
+    this.#known = known;
+  }
+
+  get state(): T {
+    return this.#known.state as T;
+  }
+
+  release(): void {
+    this.#known.users -= 1;
+    if (this.#known.users > 0) return;
+    const others = (this.#all.get(this.#key) ?? []).filter((one) => one !== this.#known);
+    if (others.length > 0) this.#all.set(this.#key, others);
+    else this.#all.delete(this.#key);
   }
 }

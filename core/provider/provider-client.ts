@@ -153,7 +153,7 @@ export class ProviderClient {
     this.#bulkhead = new Bulkhead(concurrency, queue_ms === 0 ? 0 : queue);
     const { budget: share } = descriptor.retry;
     const budget = known.use(['retries', share], '', () => new RetryBudget(share));
-    scope.defer(budget.release);
+    scope.defer(() => budget.release());
     this.#dispatcher = new Dispatcher({
       provider,
       endpoints: this.#endpoints,
