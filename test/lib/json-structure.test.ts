@@ -122,6 +122,20 @@ describe('measureJson', () => {
       }),
     );
   });
+
+  it('counts the members of all objects', () => {
+    const count = (value: unknown): number => {
+      if (typeof value !== 'object' || value === null) return 0;
+      const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+      return Object.values(value).reduce<number>((sum, member) => sum + count(member), own);
+    };
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(3), (value, indent) => {
+        const { members } = measureJson(Buffer.from(JSON.stringify(value, null, indent)));
+        expect(members).to.equal(count(value));
+      }),
+    );
+  });
 });
 
 describe('measureDepth', () => {

@@ -30,6 +30,10 @@ const TO_CLOSING: u8 = 2;
 /** The bit that makes a letter lower case. */
 const CASE_BIT: u8 = 0x20;
 
+/** Units of the counts: no text has as many members as one value counts for. */
+const MEMBER: u64 = 1;
+const VALUE: u64 = 1 << 32;
+
 const NOT_JSON: usize = 0;
 const DIGITS: u8 = 10;
 const HEX_DIGITS: usize = 4;
@@ -176,8 +180,8 @@ function checkFrom(
 ): i32 {
   let depth = depthAtStart;
   let deepest = depthAtStart;
-  let members: usize = 0;
-  let values: usize = 0;
+  // Members and values in one number: the loop has few registers left.
+  let counts: u64 = 0;
   // The innermost open bracket.
   let bracket = bracketAtStart;
   let isName = isNameAtStart;
@@ -203,7 +207,7 @@ function checkFrom(
         }
         offset = skipSpace(offset + 1);
         isName = false;
-        members += 1;
+        counts += MEMBER;
         continue;
       }
     } else if (isName) {
@@ -222,7 +226,7 @@ function checkFrom(
         depth += 1;
         bracket = first;
         isName = first === OPEN_OBJECT;
-        values += 1;
+        counts += VALUE;
         continue;
       }
       offset += 1;
@@ -231,14 +235,14 @@ function checkFrom(
       if (offset === NOT_JSON) break;
     }
     // A value has ended; the arrays and objects around it may end here too.
-    values += 1;
+    counts += VALUE;
     let isNext = false;
     while (true) {
       offset = skipSpace(offset);
       if (depth === 0) {
         depthOfLast = deepest;
-        membersOfLast = members;
-        valuesOfLast = values;
+        membersOfLast = usize(counts);
+        valuesOfLast = usize(counts / VALUE);
         if (offset === end && isLast) return IS_JSON;
         break;
       }
