@@ -60,6 +60,7 @@ export class ReadMemory {
   take(length: number, buffer: Uint8Array): Buffer {
     const isLong = length >= LONG_READ_BYTES;
     const own = buffer === this.#own ? this.#own : null;
+    if (own !== null && !isLong) this.#spareBuffer(own);
     this.#own = isLong ? (this.#spare.pop() ?? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES)) : null;
     if (own === null || !isLong) return copyBytes(buffer.subarray(0, length));
     this.#lent ??= new WeakMap();
@@ -113,7 +114,11 @@ export class ReadMemory {
   #settle(lent: LentBuffer): void {
     if (!lent.isParsed || lent.isKept || lent.parts !== 0) return;
     this.#lent?.delete(lent.buffer.buffer);
-    if (this.#spare.length < MAX_SPARE) this.#spare.push(lent.buffer);
+    this.#spareBuffer(lent.buffer);
+  }
+
+  #spareBuffer(buffer: Buffer): void {
+    if (this.#spare.length < MAX_SPARE) this.#spare.push(buffer);
   }
 }
 

@@ -64,6 +64,17 @@ describe('the memory for the reads of a connection', () => {
     expect(later).not.to.include(kept.buffer);
   });
 
+  it('reuses a buffer that a short read has not filled', () => {
+    const { memory, read } = openConnection();
+    const { buffer } = memory.next;
+    read(100, 7);
+    read();
+    expect(read().buffer).to.equal(buffer);
+    memory.forget();
+    const next = Array.from({ length: 4 }, () => read().buffer);
+    expect(next).not.to.include(buffer);
+  });
+
   it('never shows a buffer of one response to the next', () => {
     const { memory, read, lend } = openConnection();
     const lent = read();
