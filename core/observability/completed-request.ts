@@ -72,6 +72,11 @@ const EMPTY = createFixedShape({
   scopes: null,
 }) as unknown as KeptCall;
 
+/** A call without values, to be filled in. */
+export function createEmptyCall(): KeptCall {
+  return { ...EMPTY };
+}
+
 /** Only calls of modules and rejected requests are recorded. */
 export function isRecorded({ facts, rejection }: CompletedRequest): boolean {
   return facts.kind === 'forwarded' || rejection !== null;

@@ -11,6 +11,7 @@ import type { Processes } from '../../processes.js';
 import { EQUAL_FILTERS } from '../../store/call-log.js';
 import { type CallKey, type KeptCall, nameCall, readCall } from '../completed-request.js';
 import { type CallPart, createPage, parseCallCursor } from './call-page.js';
+import { CallTable } from './call-table.js';
 import { captureBodies } from './capture-bodies.js';
 
 const CAPACITY = 10_000;
@@ -74,7 +75,7 @@ export function shareRecentCalls(
 class CallRing {
   readonly #capacity: number;
   readonly #bodies: KeptBodies;
-  readonly #calls: KeptCall[] = [];
+  readonly #calls: CallTable;
   /** Distinguishes cursors of this ring from those of others and of earlier processes. */
   readonly #run = randomBytes(4).toString('hex');
   #end = 0;
@@ -82,13 +83,14 @@ class CallRing {
   constructor(capacity: number, bodies: KeptBodies) {
     this.#capacity = capacity;
     this.#bodies = bodies;
+    this.#calls = new CallTable(capacity);
   }
 
   add(call: KeptCall): void {
     const place = this.#end % this.#capacity;
-    const oldest = this.#calls[place];
-    if (oldest !== undefined) this.#bodies.remove(oldest);
-    this.#calls[place] = call;
+    const isOverwritten = this.#end >= this.#capacity;
+    if (isOverwritten && !this.#bodies.isEmpty) this.#bodies.remove(this.#calls.read(place));
+    this.#calls.write(place, call);
     this.#end += 1;
   }
 
@@ -103,16 +105,24 @@ class CallRing {
     const calls: { number: number; call: RecordedCall }[] = [];
     const oldest = Math.max(0, this.#end - this.#capacity);
     for (let number = (end ?? 0) - 1; number >= oldest; number -= 1) {
-      const call = this.#calls[number % this.#capacity] as KeptCall;
-      if (filters.some((name) => readMember(call, name) !== query[name])) continue;
-      if (call.status < minStatus || call.status > maxStatus) continue;
-      if (method !== null && call.method !== method) continue;
+      const place = number % this.#capacity;
+      if (filters.some((name) => this.#readMember(place, name) !== query[name])) continue;
+      const status = this.#calls.get(place, 'status');
+      if (status < minStatus || status > maxStatus) continue;
+      if (method !== null && this.#calls.get(place, 'method') !== method) continue;
+      const at = this.#calls.get(place, 'at');
       // Continues: the clock may have been set back in between.
-      if (call.at < since || call.at >= before || call.at > now) continue;
+      if (at < since || at >= before || at > now) continue;
       if (calls.length === limit) return { ...part, calls, hasMore: true };
+      const call = this.#calls.read(place);
       calls.push({ number, call: { ...readCall(call), captured: this.#bodies.find(call) } });
     }
     return { ...part, calls, hasMore: false };
+  }
+
+  #readMember(place: number, name: (typeof EQUAL_FILTERS)[number]): string | null {
+    if (name !== 'code' && name !== 'step') return this.#calls.get(place, name);
+    return this.#calls.get(place, 'rejection')?.[name] ?? null;
   }
 
   /** The position of the next page: numbers do not change when calls are added. */
@@ -120,11 +130,6 @@ class CallRing {
     const number = parseCallCursor(cursor).get(this.#run) ?? null;
     return number !== null && number <= this.#end ? number : null;
   }
-}
-
-function readMember(call: KeptCall, name: (typeof EQUAL_FILTERS)[number]): string | null {
-  if (name === 'code' || name === 'step') return call.rejection?.[name] ?? null;
-  return call[name];
 }
 
 /** Captured bodies of calls in memory, in the order of the calls. */
@@ -145,6 +150,10 @@ class KeptBodies {
       if (this.#length <= this.#maxLength) break;
       this.#remove(oldest);
     }
+  }
+
+  get isEmpty(): boolean {
+    return this.#byCall.size === 0;
   }
 
   find(call: CallKey): CapturedBodies | null {
