@@ -18,7 +18,8 @@ const exchange = type({
 
 const signer = type({ path, name: string(), configPath: path, config: unknown() });
 
-const configDescription = type({
+/** The form of a description. */
+export const configDescription = type({
   hostUses: array(hostUse),
   exchange: optional(exchange),
   signer: optional(signer),
@@ -29,15 +30,17 @@ const configDescription = type({
 
 /**
  * @param config accepted by the adapter
+ * @param isValid how to check that the description has the form of `configDescription`
  * @returns `null` for an adapter that does not describe its configs
  * @throws Error for an invalid description.
  */
 export function describeConfig(
   adapter: Pick<ProviderAdapter, 'kind' | 'describeConfig'>,
   config: unknown,
+  isValid: (description: unknown) => boolean = (description) => is(description, configDescription),
 ): ConfigDescription | null {
   if (adapter.describeConfig === undefined) return null;
   const description: unknown = adapter.describeConfig(config);
-  if (is(description, configDescription)) return description as ConfigDescription;
+  if (isValid(description)) return description as ConfigDescription;
   throw new Error(`the adapter of kind '${adapter.kind}' returns an invalid config description`);
 }

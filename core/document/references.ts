@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve, sep } from 'node:path';
 import type { AnyStruct } from '../contract/described.js';
-import {
-  DOCUMENT_REFERENCE_TYPE,
-  FILE_REFERENCE_TYPE,
-  SECRET_REFERENCE_TYPE,
-  Secret,
-} from '../contract/index.js';
+import { Secret } from '../contract/index.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import {
   createDiagnostic,
@@ -16,9 +11,9 @@ import {
   type DocumentSource,
   describePath,
   InvalidFile,
-  type Path,
   type Violation,
 } from './diagnostic.js';
+import { type FoundReference, findReferences } from './find-references.js';
 import { readStructuredText } from './parse-document.js';
 import { FileError, readSmallFile } from './read-file.js';
 import type { TextLimits } from './text-limits.js';
@@ -339,59 +334,4 @@ function digestFiles(files: ReadonlyMap<string, ResolvedFile>): string {
     hash.update(JSON.stringify([reference, digest]));
   }
   return hash.digest('hex');
-}
-
-type ReferenceKind = 'secret' | 'file' | 'document';
-
-interface FoundReference {
-  readonly kind: ReferenceKind;
-  /** The reference as written: `env:NAME`, `file:PATH`, or a path. */
-  readonly text: string;
-  readonly path: Path;
-  /** The struct of a document or of the value of a secret; `null` for none. */
-  readonly struct: AnyStruct | null;
-}
-
-const KINDS = new Map<string, ReferenceKind>([
-  [SECRET_REFERENCE_TYPE, 'secret'],
-  [FILE_REFERENCE_TYPE, 'file'],
-  [DOCUMENT_REFERENCE_TYPE, 'document'],
-]);
-
-/** The structs of references, in every copy of the contract, call it with each accepted text. */
-const LISTENER = Symbol.for('modgate.reference-listener');
-const listeners = globalThis as {
-  [LISTENER]?: (type: string, text: string, path: Path, struct?: AnyStruct) => void;
-};
-
-const found = new WeakMap<object, { struct: AnyStruct; references: readonly FoundReference[] }>();
-const NONE: readonly FoundReference[] = [];
-
-/**
- * All references of a config; for an invalid config, those that the struct accepts. Found once: a
- * descriptor needs them several times, and its config does not change.
- */
-function findReferences(config: unknown, struct: AnyStruct): readonly FoundReference[] {
-  if (typeof config !== 'object' || config === null) return listenForReferences(config, struct);
-  const known = found.get(config);
-  if (known?.struct === struct) return known.references;
-  const references = listenForReferences(config, struct);
-  found.set(config, { struct, references });
-  return references;
-}
-
-function listenForReferences(config: unknown, struct: AnyStruct): readonly FoundReference[] {
-  const references = new Map<string, FoundReference>();
-  listeners[LISTENER] = (type, text, path, struct) => {
-    const kind = KINDS.get(type);
-    // A union may try several branches at one path.
-    if (kind !== undefined)
-      references.set(JSON.stringify(path), { kind, text, path: [...path], struct: struct ?? null });
-  };
-  try {
-    validateStruct(config, struct);
-  } finally {
-    delete listeners[LISTENER];
-  }
-  return references.size === 0 ? NONE : [...references.values()];
 }

@@ -249,6 +249,7 @@ export function findStreamedRoutes(
 /** @param route with a valid template */
 function validateEncoded(route: ManifestRoute, index: number): Violation[] {
   const { encoded = [] } = route.operation ?? {};
+  if (encoded.length === 0) return [];
   const names = listParameters(parseRouteTemplate(route.path)).map(({ name }) => name);
   return encoded.flatMap((name, place): Violation[] => {
     if (names.includes(name)) return [];

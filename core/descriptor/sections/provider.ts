@@ -2,6 +2,7 @@ import { unknown } from 'superstruct';
 import { described, withDefault } from '../../contract/described.js';
 import type { ConfigDescription, NamedSigner } from '../../contract/index.js';
 import type { Violation } from '../../document/diagnostic.js';
+import { validateConfig } from '../../document/find-references.js';
 import { nonEmptyText } from '../../document/structs.js';
 import { findNearestName } from '../../document/suggest.js';
 import { validateStruct } from '../../document/validate.js';
@@ -63,7 +64,7 @@ export async function readProvider(
   const { adapter, violations } = await findAdapter(readMember(provider, 'kind'), adapters);
   const rejected = { adapter, written, config: null, description: null, signer: null, violations };
   if (adapter === null) return rejected;
-  const checked = validateStruct(written, adapter.config, CONFIG);
+  const checked = validateConfig(written, adapter.config, CONFIG);
   if (checked.violations.length > 0) return { ...rejected, violations: checked.violations };
   const description = readDescription(adapter, checked.value, CONFIG);
   const named = description.value?.signer ?? null;
