@@ -11,7 +11,7 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
 
 /** More than the buffers of two sockets hold. */
-const LENGTH = 12_000_000;
+const LENGTH = 8_000_000;
 const JSON_TEXT = JSON.stringify('x'.repeat(LENGTH));
 const ROUTES = ['POST', 'PUT'].flatMap((method) => [
   {
