@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rights } from '../../core/operations/right-watch.js';
@@ -15,6 +14,7 @@ import { answerJson, type ScriptedProvider, startProvider } from '../support/pro
 import { type RunningHost, startHost } from '../support/start-host.js';
 import { started } from '../support/started.js';
 import { type StreamingProvider, startStreamingProvider } from '../support/streaming-provider.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const SCOPE = 'files.use';
 const PART = 'x'.repeat(2000);
@@ -78,7 +78,7 @@ describe('attack: a caller goes on after its right has ended', () => {
   const know = (...tokens: readonly object[]) => write('tokens.json', { tokens: [OPS, ...tokens] });
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-rights-'));
+    folder = createFolder();
     provider = await startStreamingProvider(answer);
     provider.onUpgrade((upgrade, connection) => {
       connection.on('error', () => {}).on('end', () => connection.end());
@@ -112,7 +112,6 @@ describe('attack: a caller goes on after its right has ended', () => {
     await host?.stop();
     await provider?.stop();
     await issuer?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** 403 for a caller that is known, 401 for others. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createAuthenticators } from '../../core/auth/authenticators.js';
 import { ConfigError, type HostConfig, readConfig } from '../../core/config/read-config.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const { log } = createRecordedLog();
 
@@ -29,7 +29,7 @@ describe('authenticators', () => {
   let tokens = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-chain-'));
+    folder = createFolder();
     tokens = join(folder, 'tokens.json');
     const sha256 = createHash('sha256').update('dev-system:cron').digest('hex');
     writeFileSync(
@@ -37,8 +37,6 @@ describe('authenticators', () => {
       JSON.stringify({ tokens: [{ id: 'a', kind: 'user', scopes: [], sha256 }] }),
     );
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   it('contain dev tokens in development', async () => {
     const { chain, hasDevTokens, close } = await open({ env: 'development' });

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
@@ -15,6 +14,7 @@ import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 describe('identity providers', () => {
   let folder: string;
@@ -24,7 +24,7 @@ describe('identity providers', () => {
   let number = 0;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-providers-'));
+    folder = createFolder();
     for (const algorithm of ['RS256', 'ES256'])
       keys[algorithm] = await createSigningKey(algorithm, algorithm);
     const write = (name: string, value: object) => {
@@ -59,7 +59,6 @@ describe('identity providers', () => {
   after(async () => {
     await host.stop();
     await provider.close();
-    rmSync(folder, { recursive: true });
   });
 
   const send = async (

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
@@ -17,6 +16,7 @@ import {
   startOpenIdProvider,
 } from '../support/openid-provider.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const TARGET = '/modules/crm/http/items';
 
@@ -33,7 +33,7 @@ describe('an OpenID provider', () => {
   };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-openid-'));
+    folder = createFolder();
     openId = await startOpenIdProvider();
     const issuersFile = join(folder, 'issuers.json');
     const actor = { kind: 'service', id: 'client_id' };
@@ -81,7 +81,6 @@ describe('an OpenID provider', () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     await provider.close();
     await openId.close();
-    rmSync(folder, { recursive: true });
   });
 
   it('authenticates a client with a signed token without a request', async () => {

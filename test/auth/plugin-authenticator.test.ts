@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
@@ -16,6 +15,7 @@ import {
   writePlugin,
 } from '../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const TOKEN = 'the-token-of-billing';
 const PASSWORD = 'ldap-password-never-printed';
@@ -79,7 +79,7 @@ describe('authenticators of plugins', function () {
   let folder: string;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-authenticators-'));
+    folder = createFolder();
     const plugins = join(folder, 'plugins');
     const authenticators = ['acme-ldap', 'throwing', 'hanging', 'empty'];
     const manifest = { kinds: undefined, authenticators };
@@ -94,8 +94,6 @@ describe('authenticators of plugins', function () {
     const roles = { support: { scopes: ['any.use'] } };
     writeFileSync(join(folder, 'roles.json'), JSON.stringify({ roles }));
   });
-
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   const writeConfig = (name: string, ...lines: string[]) => {
     const path = join(folder, name);

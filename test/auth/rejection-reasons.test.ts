@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { authenticateWith } from '../../core/auth/authenticate.js';
@@ -14,6 +13,7 @@ import { HOUR, SILENT_ISSUER, TARGET, useSignedTokens } from '../support/auth/us
 import { createClaims, createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const encode = (text: string) => Buffer.from(text).toString('base64url');
 const now = () => Math.floor(Date.now() / 1000);
@@ -190,7 +190,7 @@ describe('the reason of a 401', () => {
 
 describe('a token without an issuer', () => {
   it('is named where the file has one issuer', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'modgate-issuer-'));
+    const folder = createFolder();
     const key = await createSigningKey('first');
     writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [key.jwk] }));
     const entry = { issuer: ISSUER, audience: 'modgate', algorithms: ['RS256'] };
@@ -202,6 +202,5 @@ describe('a token without an issuer', () => {
     const result = await opened.chain[0]?.authenticate(createBearerCredentials(token));
     expect(result).to.deep.equal({ rejected: 'claim', token: null, detail: 'iss' });
     await opened.close();
-    rmSync(folder, { recursive: true });
   });
 });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
@@ -13,6 +12,7 @@ import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const READ = '/modules/crm/http/items';
 const LOCKED = '/modules/crm/http/locked';
@@ -74,7 +74,7 @@ describe('roles', () => {
   };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-roles-'));
+    folder = createFolder();
     key = await createSigningKey('first');
     provider = await startEchoProvider();
     introspection = await startProvider((_request, response) => {
@@ -132,7 +132,6 @@ describe('roles', () => {
     await host.stop();
     await provider.close();
     await introspection.stop();
-    rmSync(folder, { recursive: true });
   });
 
   it('give an entry of the tokens file their scopes, and no others', async () => {

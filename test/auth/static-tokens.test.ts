@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
@@ -14,6 +13,7 @@ import type { Actor } from '../../core/contract/index.js';
 import { InvalidFile } from '../../core/document/diagnostic.js';
 import { createRecordedLog, type RecordedLine } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const TOKEN = 'kJ3nq0-billing-token';
 
@@ -125,13 +125,12 @@ describe('tokens authenticator', () => {
   let opened: TokensAuthenticator[] = [];
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-tokens-'));
+    folder = createFolder();
   });
 
   afterEach(async () => {
     await Promise.all(opened.map((resource) => resource.close()));
     opened = [];
-    rmSync(folder, { recursive: true });
   });
 
   let rejected: Rejected | null = null;

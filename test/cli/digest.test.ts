@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 // Already canonical (RFC 8785): ordered, without spaces.
 const CANONICAL =
@@ -14,10 +14,8 @@ describe('modgate digest', () => {
   let folder = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-digest-'));
+    folder = createFolder();
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   function write(name: string, text: string): string {
     const file = join(folder, name);

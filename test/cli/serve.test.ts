@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../support/cli/reject-start.js';
@@ -17,19 +16,18 @@ import {
   startHost,
   startHostProcess,
 } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 describe('start of modgate serve', () => {
   let folder = '';
   let modules = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-serve-'));
+    folder = createFolder();
     modules = join(folder, 'modules.d');
     mkdirSync(modules);
     writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}', { mode: 0o600 });
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const describeStart = (args: readonly string[]) => [
     ...['serve', '--modules', modules, '--state', join(folder, 'state'), '--port', '0'],

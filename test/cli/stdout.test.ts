@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 import { MAIN } from '../support/main-file.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 describe('stdout of a command', () => {
-  removeFoldersAfterEach();
-
   it('ends the command with a failure on a full disk', function () {
     if (process.platform !== 'linux') this.skip();
     const full = openSync('/dev/full', 'w');

@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { warnOfOpenPermissions } from '../../core/config/check-permissions.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const STATE = 'others than its owner may read or change the state folder: chmod 700';
 const TOKENS = 'others than its owner may read or change the tokens file: chmod 600';
@@ -56,10 +56,8 @@ describe('files that other users may read or change', () => {
   let folder: string;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-exposed-'));
+    folder = createFolder();
   });
-
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const [stateMode, tokensMode, warnings] of MODES) {
     const title = `${stateMode.toString(8)} and ${tokensMode.toString(8)}`;

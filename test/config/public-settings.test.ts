@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readConfig } from '../../core/config/read-config.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const APP = 'https://app.example';
 
@@ -10,10 +10,8 @@ describe('settings of how clients reach the host', () => {
   let folder = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-public-'));
+    folder = createFolder();
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const read = async (lines: string, flags: object = {}) => {
     const config = join(folder, 'modgate.yaml');

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, type ReadConfig, readConfig } from '../../core/config/read-config.js';
@@ -12,6 +11,7 @@ import {
   settingKey,
   settingVariable,
 } from '../../core/config/settings.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -30,11 +30,9 @@ describe('the configuration', () => {
   let file = '';
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    folder = createFolder();
     file = join(folder, 'config.yaml');
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   function readText(text: string, flags: Flags = {}, environment: NodeJS.ProcessEnv = {}) {
     writeFileSync(file, text);

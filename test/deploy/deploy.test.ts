@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -17,6 +16,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { describeNginx, startNginx } from '../support/nginx.js';
 import { answerJson, startProvider } from '../support/provider.js';
 import { startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const KUBERNETES = 'deploy/kubernetes';
 const MAX_EXPOSURE = 2;
@@ -156,10 +156,8 @@ describe('deploy/haproxy.cfg', () => {
 describe('deploy/nginx.conf', () => {
   let folder: string;
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
+    folder = createFolder();
   });
-  after(() => rmSync(folder, { recursive: true }));
-
   it('is valid', function () {
     const file = join(folder, 'valid.conf');
     writeFileSync(file, describeNginx(folder, `include ${resolve('deploy/nginx.conf')};`));

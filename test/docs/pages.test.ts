@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { listPages, readAnchors, readLinks, readProse } from '../support/docs/markdown.js';
 import { copyPacked } from '../support/docs/package-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MAX_COLUMNS = 100;
 
@@ -72,23 +72,19 @@ function canWrap(text: string): boolean {
  * Lists the files of packages without the build, which has no pages and takes seconds to compress.
  */
 function listPackedFiles(more: readonly string[] = []): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
-  try {
-    copyPacked(folder);
-    for (const file of more) {
-      mkdirSync(join(folder, dirname(file)), { recursive: true });
-      writeFileSync(join(folder, file), '{}');
-    }
-    const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
-    return files.map(({ path }) => path);
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = createFolder();
+  copyPacked(folder);
+  for (const file of more) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    writeFileSync(join(folder, file), '{}');
   }
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
+  return files.map(({ path }) => path);
 }
 
 function listParents(path: string): string[] {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -14,6 +13,7 @@ import { parseCertificateFile } from '../../core/http/tls/certificate-file.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { readDocumentedCommands } from '../support/docs/documented-commands.js';
 import { installModgate } from '../support/docs/install-modgate.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const FIFTY_SERVICES = 'docs/operate/fifty-services.md';
 const AUTHENTICATION = 'docs/operate/authentication.md';
@@ -58,15 +58,13 @@ for (const page of PAGES) {
     let folder: string;
 
     before(() => {
-      folder = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+      folder = createFolder();
       // What the descriptors of the pages refer to.
       mkdirSync(join(folder, 'keys'));
       writeFileSync(join(folder, 'keys/billing.jwk.json'), '{}');
       mkdirSync(join(folder, 'mail'));
       writeFileSync(join(folder, 'mail/endpoints.yaml'), '- http://10.0.0.1:4100\n');
     });
-
-    after(() => rmSync(folder, { recursive: true }));
 
     for (const [index, block] of readYamlBlocks(page).entries()) {
       it(`are good: ${index + 1}, ${block.file}`, async () => {
@@ -93,13 +91,12 @@ describe(AUTHENTICATION, () => {
   let restorePath = () => {};
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    folder = createFolder();
     restorePath = installModgate(join(folder, 'bin'));
   });
 
   after(() => {
     restorePath();
-    rmSync(folder, { recursive: true });
   });
 
   const run = async (command: string) => {

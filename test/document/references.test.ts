@@ -33,7 +33,7 @@ import {
   resolveReferences,
 } from '../../core/document/references.js';
 import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
 
@@ -54,8 +54,6 @@ function resolve({ struct, config, env = {}, baseDir = '/nowhere' }: Given): Pro
 const secret = secretReference();
 
 describe('resolveReferences', () => {
-  removeFoldersAfterEach();
-
   const PLACES: readonly [name: string, struct: AnyStruct, config: unknown][] = [
     ['an object', object({ a: secret }), { a: 'env:A' }],
     ['an optional', object({ a: optional(secret) }), { a: 'env:A' }],

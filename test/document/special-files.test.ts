@@ -22,7 +22,7 @@ import {
   SPECIAL_FILES,
   type SpecialFile,
 } from '../support/documents/special-file.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const { log } = createRecordedLog();
 const FOLDER_OPTIONS = { recursive: true, folderMode: 0o700, fileMode: 0o600 };
@@ -143,8 +143,6 @@ function openWithSecret(path: string, folder: string): Promise<unknown> {
 const UNHEARD = [() => {}, () => {}] as const;
 
 describe('a file that is not a regular file of a bounded size', () => {
-  removeFoldersAfterEach();
-
   for (const [name, { path = 'file', read, skips = [] }] of Object.entries(READERS)) {
     const kinds = (Object.keys(SPECIAL_FILES) as SpecialFile[]).filter(
       (kind) => !skips.includes(kind),

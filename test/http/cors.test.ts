@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
@@ -8,6 +7,7 @@ import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const APP = 'https://app.example';
 const TARGET = '/modules/crm/http/items';
@@ -62,12 +62,10 @@ describe('cors', () => {
   const config = () => join(folder, 'modgate.yaml');
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-cors-'));
+    folder = createFolder();
     writeFileSync(join(folder, 'tokens.json'), '{"tokens":[]}');
     writeFileSync(config(), `${CORS.join('\n')}\n`);
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const args: string[] = [];
   before(() => args.push('--config', config()));

@@ -1,6 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { RawConnection } from '../../core/selftest/raw-http.js';
@@ -12,6 +11,7 @@ import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
 import { type Environment, openHost, type RunningModgate } from '../support/open-host.js';
 import { type RunningHost, startHost, startModgate } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 const UNUSED = 'http://127.0.0.1:9';
@@ -30,7 +30,7 @@ describe('running modgate', () => {
     patient = await startHost();
     halfAHead = await RawConnection.open(patient.port);
     halfAHead.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ');
-    directory = mkdtempSync(join(tmpdir(), 'modgate-run-'));
+    directory = createFolder();
     modules = join(directory, 'modules.d');
     mkdirSync(modules);
     writeFileSync(join(modules, 'wide.json'), JSON.stringify(describeWideModule('wide', UNUSED)));
@@ -44,7 +44,6 @@ describe('running modgate', () => {
   after(async () => {
     halfAHead?.destroy();
     await patient?.stop();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   const base = () => ['serve', '--state', join(directory, 'state')];

@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import { ConfigError } from '../../core/config/read-config.js';
 import { IdentityKeys } from '../../core/identity/identity-keys.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
@@ -37,13 +37,12 @@ describe('identity keys over time', () => {
   const published = (keys: IdentityKeys) => keys.publish().keys.map(({ kid }) => kid);
 
   beforeEach(() => {
-    stateDir = mkdtempSync(join(tmpdir(), 'modgate-identity-'));
+    stateDir = createFolder();
     now = Date.parse('2026-11-21T00:00:00Z');
   });
 
   afterEach(async () => {
     for (const keys of opened.splice(0)) await keys.close();
-    rmSync(stateDir, { recursive: true, force: true });
   });
 
   it('are stored again when their file was removed, such as with the state folder', async () => {

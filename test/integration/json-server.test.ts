@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { findFreePort } from '../support/free-port.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const ROUTES = toRoutes(
   [
@@ -29,7 +29,7 @@ describe('json-server behind kind http', () => {
   let host: RunningHost;
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-json-server-'));
+    directory = createFolder();
     writeFileSync(
       join(directory, 'db.json'),
       JSON.stringify({
@@ -62,7 +62,6 @@ describe('json-server behind kind http', () => {
     await host?.stop();
     provider?.kill();
     await once(provider, 'close');
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it('reads, creates, changes and deletes through the gateway', async () => {

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../support/certificates.js';
 import { buildManifest, toRoutes } from '../support/http/modules.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MANIFEST = { inline: buildManifest('things', toRoutes(['GET /things/{id}'], 'things')) };
 
@@ -29,7 +29,7 @@ describe('transports through a running host', () => {
   let host: RunningHost;
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-transports-'));
+    directory = createFolder();
     writeFileSync(join(directory, 'ca.pem'), authority);
     writeFileSync(join(directory, 'client.pem'), client.cert);
     writeFileSync(join(directory, 'client.key'), client.key);
@@ -59,7 +59,6 @@ describe('transports through a running host', () => {
   after(async () => {
     await host?.stop();
     for (const server of servers) server.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   for (const module of ['socket', 'tls', 'mutual']) {

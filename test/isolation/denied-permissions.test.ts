@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, lchownSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createDescriptor, httpProvider } from '../support/bridge/bridge.js';
@@ -19,6 +9,7 @@ import { call, parseJson } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type ModgateProcess, spawnModgate, startModgate } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** Permissions do not hold for root, so the host runs as another user. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -45,7 +36,7 @@ describe('a host whose user lacks permissions', () => {
   after(() => provider?.close());
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-denied-'));
+    folder = createFolder();
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'state'));
     write('modules.d/good.json', describeModule('good', provider.url, ROUTES));
@@ -56,7 +47,6 @@ describe('a host whose user lacks permissions', () => {
     const output = host?.output() ?? '';
     const wasStarted = host !== undefined;
     host = undefined;
-    rmSync(folder, { recursive: true, force: true });
     expect(output).to.not.match(STACK);
     if (wasStarted) expect(exit).to.deep.equal({ code: 0, signal: null });
   });

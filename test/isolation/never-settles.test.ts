@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const DEADLINE_MS = 30_000;
 const PLACES = 3;
@@ -22,7 +20,7 @@ describe('an adapter that ignores its signal and never settles', () => {
   let host: HostProcess;
 
   before(async () => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
+    plugins = createFolder();
     const invoke = 'await new Promise(() => {});';
     writePlugin(plugins, { name: 'hanging', entry: adapterSource('hanging', { invoke }) });
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
@@ -39,7 +37,6 @@ describe('an adapter that ignores its signal and never settles', () => {
 
   after(async () => {
     const exit = await host.stop();
-    rmSync(plugins, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

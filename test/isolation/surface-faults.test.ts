@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { signInOnceOpen } from '../support/console/console-client.js';
@@ -10,6 +9,7 @@ import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 
@@ -58,7 +58,7 @@ describe('surfaces whose code fails', () => {
   let host: HostProcess;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-surface-faults-'));
+    folder = createFolder();
     control = join(folder, 'fault');
     const manifest = { kinds: undefined, surfaces: ['bad'] };
     writePlugin(join(folder, 'plugins'), { name: 'bad', manifest, entry: ENTRY });
@@ -73,7 +73,6 @@ describe('surfaces whose code fails', () => {
   after(async () => {
     const exit = await host?.stop();
     await provider?.close();
-    rmSync(folder, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
@@ -12,6 +11,7 @@ import {
   traceparent,
 } from '../support/observability/traced-host.js';
 import type { HostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 const FAULTS = [
@@ -28,7 +28,7 @@ describe('a host whose trace exporter fails unexpectedly', () => {
   let host: HostProcess;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-exporter-'));
+    folder = createFolder();
     control = join(folder, 'fault');
     receiver = await startOtlpReceiver();
     provider = await startEchoProvider();
@@ -45,7 +45,6 @@ describe('a host whose trace exporter fails unexpectedly', () => {
     const exit = await host?.stop();
     await provider?.close();
     await receiver?.close();
-    rmSync(folder, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

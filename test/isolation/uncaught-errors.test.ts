@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** Statements of `invoke` that cause uncaught errors. */
 const UNCAUGHT: Readonly<Record<string, string>> = {
@@ -41,7 +39,7 @@ describe('uncaught errors in module code', () => {
   const moduleOf = (index: number) => `canary-${index}`;
 
   before(async () => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
+    plugins = createFolder();
     const files: Record<string, object> = { 'good.json': describeKind('good', 'good') };
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     for (const [index, name] of NAMES.entries()) {
@@ -67,7 +65,6 @@ describe('uncaught errors in module code', () => {
 
   after(async () => {
     const exit = await host.stop();
-    rmSync(plugins, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,27 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { expect } from 'chai';
 import { countCores } from '../../core/lib/count-cores.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const CORES = availableParallelism();
 
 describe('countCores', () => {
-  const roots: string[] = [];
-  after(() => {
-    for (const root of roots) rmSync(root, { recursive: true });
-  });
-
-  const count = (files: Readonly<Record<string, string>>) => {
-    const root = mkdtempSync(join(tmpdir(), 'modgate-cores-'));
-    roots.push(root);
-    for (const [name, text] of Object.entries(files)) {
-      const path = join(root, name);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-    }
-    return countCores(root);
-  };
+  const count = (files: Readonly<Record<string, string>>) => countCores(createFolder(files));
 
   const GROUP = 'proc/self/cgroup';
   const V2 = { [GROUP]: '0::/pod/app\n' };

@@ -4,21 +4,19 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { findFreePort } from '../support/free-port.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const execute = promisify(execFile);
 /** No daemon, no network of its own: it works in a container too. */
@@ -59,7 +57,7 @@ describe('deploy/Containerfile', function () {
       console.log(`      skipped: ${message}`);
       this.skip();
     }
-    folder = mkdtempSync(join(tmpdir(), 'modgate-image-'));
+    folder = createFolder();
     const base = `localhost/modgate-base-${process.pid}`;
     image = `localhost/modgate-test-${process.pid}`;
     await createBase(join(folder, 'root'), base);
@@ -72,7 +70,6 @@ describe('deploy/Containerfile', function () {
   after(async () => {
     for (const container of containers) await buildah('rm', container);
     if (images.length > 0) await buildah('rmi', '--force', ...images);
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
   const readConfig = async () => JSON.parse(await buildah('inspect', image)).Docker.config;

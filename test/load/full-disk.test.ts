@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -21,6 +11,7 @@ import { type EchoProvider, startEchoProvider } from '../support/echo-provider.j
 import { call } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const FIELD = { service: 'conf', key: 'text', type: { kind: 'string' }, editable: true } as const;
@@ -69,7 +60,7 @@ describe('a host on full disks', () => {
   };
 
   before(async function () {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-full-'));
+    folder = createFolder();
     const paths = { status: 'modules.d/.status', state: 'state', log: 'log' };
     const mounted = Object.entries(SIZES).map(([name, bytes]) => [
       name,
@@ -106,7 +97,6 @@ describe('a host on full disks', () => {
     const exit = await stop?.();
     await provider?.close();
     for (const disk of Object.values(disks ?? {})) disk.unmount();
-    rmSync(folder, { recursive: true, force: true });
     if (stop !== undefined) expect(exit).to.deep.equal([0, null]);
   });
 

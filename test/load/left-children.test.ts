@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { findFreePort } from '../support/free-port.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MAIN = fileURLToPath(new URL('../../core/main.js', import.meta.url));
 const START_MS = 60_000;
@@ -47,7 +47,7 @@ describe('a container whose process module leaves children behind', function () 
   before(function () {
     const missing = ['tini', 'unshare'].find((name) => spawnSync(name, ['--version']).error);
     if (missing === undefined && process.getuid?.() === 0) {
-      folder = mkdtempSync(join(tmpdir(), 'modgate-children-'));
+      folder = createFolder();
       mkdirSync(join(folder, 'modules.d'));
       writeFileSync(join(folder, 'modules.d/jobs.json'), JSON.stringify(JOBS));
       return;
@@ -57,8 +57,6 @@ describe('a container whose process module leaves children behind', function () 
     console.log(`      skipped: ${message}`);
     this.skip();
   });
-
-  after(() => folder && rmSync(folder, { recursive: true, force: true }));
 
   /** Calls the module in a namespace of processes of its own, and counts the zombies in it. */
   const countZombies = async (init: readonly string[]) => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { findMissing, listFailed, readChecks, runSuite } from '../support/mcp/conformance-suite.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const CLIENT = fileURLToPath(new URL('../support/mcp/conformance-client.js', import.meta.url));
 const PAGE = 'docs/operate/kinds/mcp.md';
@@ -43,11 +43,7 @@ describe('official conformance suite of MCP, for clients', function () {
     const missing = findMissing();
     if (missing !== null && process.env['CI'] === undefined) this.skip();
     expect(missing).to.equal(null);
-    results = mkdtempSync(join(tmpdir(), 'modgate-conformance-'));
-  });
-
-  after(() => {
-    if (results !== undefined) rmSync(results, { recursive: true });
+    results = createFolder();
   });
 
   for (const [scenario, revisions] of Object.entries(SCENARIOS)) {

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** The official libraries, by the revision that they ask for: the first and the last of each. */
 const VERSIONS: Readonly<Record<string, readonly string[]>> = {
@@ -51,7 +51,7 @@ describe('official clients of MCP', function () {
   );
 
   before(function () {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-mcp-clients-'));
+    folder = createFolder();
     writeFileSync(join(folder, 'package.json'), '{"private": true}');
     const packages = [TOO_OLD, ...Object.values(VERSIONS).flat()].map((version) => {
       const name = isFirst(version) ? 'sdk' : 'client';
@@ -65,8 +65,6 @@ describe('official clients of MCP', function () {
       this.skip();
     }
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   async function load(version: string): Promise<Library> {
     const require = createRequire(join(folder, 'package.json'));

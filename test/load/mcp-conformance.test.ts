@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -7,6 +6,7 @@ import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { findMissing, listFailed, readChecks, runSuite } from '../support/mcp/conformance-suite.js';
 import { type RunningProxy, startTokenProxy } from '../support/mcp/token-proxy.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** The suite has frozen requirements since the second of them. */
 const REVISIONS = {
@@ -57,13 +57,12 @@ describe('official conformance suite of MCP', function () {
     const missing = findMissing();
     if (missing !== null && process.env['CI'] === undefined) this.skip();
     expect(missing).to.equal(null);
-    results = mkdtempSync(join(tmpdir(), 'modgate-conformance-'));
+    results = createFolder();
     proxy = await startTokenProxy(setup.host.port, 'dev-service:agent:test.use');
   });
 
   after(async () => {
     await proxy?.close();
-    if (results !== undefined) rmSync(results, { recursive: true });
   });
 
   it('passes each scenario of what the surface has, in all revisions', async () => {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { openHost } from '../support/open-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const PAGE = 'docs/operate/kinds/mcp.md';
 
@@ -98,7 +98,7 @@ describe('MCP servers from npm', function () {
   let place: Workplace;
 
   before(function () {
-    packages = mkdtempSync(join(tmpdir(), 'modgate-mcp-servers-'));
+    packages = createFolder();
     const names = Object.entries(SERVERS).map(([name, { version }]) => `${name}@${version}`);
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
     try {
@@ -109,8 +109,6 @@ describe('MCP servers from npm', function () {
       this.skip();
     }
   });
-  after(() => rmSync(packages, { recursive: true }));
-
   beforeEach(() => {
     place = createWorkplace();
     place.write('a.txt', 'a text');

@@ -1,9 +1,8 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,6 +13,7 @@ import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { startNginx } from '../support/nginx.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const run = promisify(execFile);
 const AUTHORIZATION = `Bearer ${ROOT}`;
@@ -120,7 +120,7 @@ describe('curl that continues a download of nginx', function () {
       if (isMissing && process.env['CI'] === 'true') throw new Error(`no ${command}`);
       if (isMissing) return this.skip();
     }
-    folder = mkdtempSync(join(tmpdir(), 'modgate-nginx-'));
+    folder = createFolder();
     mkdirSync(join(folder, 'files'));
     writeFileSync(join(folder, 'files', 'a.bin'), BYTES);
     const port = await findFreePort();
@@ -138,7 +138,6 @@ describe('curl that continues a download of nginx', function () {
   after(async () => {
     await host?.stop();
     if (nginx?.kill()) await once(nginx, 'close');
-    if (folder !== undefined) rmSync(folder, { recursive: true });
   });
 
   it('gets the same bytes', async () => {
@@ -166,7 +165,7 @@ describe('clients and servers of npm', function () {
   let provider: Server | undefined;
 
   before(async function () {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-clients-'));
+    folder = createFolder();
     writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
     writeFileSync(join(folder, 'load.mjs'), LOADER);
     const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
@@ -185,8 +184,6 @@ describe('clients and servers of npm', function () {
     provider?.closeAllConnections();
     provider?.close();
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
-
   const serve = async (listener: RequestListener): Promise<string> => {
     provider = createServer(listener);
     provider.listen(0, '127.0.0.1');

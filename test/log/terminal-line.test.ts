@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
@@ -10,6 +8,7 @@ import { copyExamples } from '../support/copy-examples.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { MAIN } from '../support/main-file.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const WAIT_MS = 15_000;
 const LINE = {
@@ -38,7 +37,7 @@ describe('log on a terminal', () => {
   let terminal: ChildProcess | undefined;
 
   before(function () {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-terminal-'));
+    directory = createFolder();
     // The script(1) of util-linux; the one of BSD has other arguments.
     const { status, stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
     if (status === 0 && stdout.includes('util-linux')) return;
@@ -53,7 +52,6 @@ describe('log on a terminal', () => {
       terminal.kill('SIGTERM');
       await closed;
     }
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it('prints one readable line for each log line', async () => {

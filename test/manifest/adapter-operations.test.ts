@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { listFindings } from '../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
@@ -8,6 +5,7 @@ import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** Answers with what the adapter knows of the route, and with the paths that it was told. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -73,7 +71,7 @@ describe('operations of an adapter', () => {
   let host: RunningHost;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-operations-'));
+    folder = createFolder();
     writePlugin(folder, { name: 'acme', manifest: { kinds: KINDS }, entry: ENTRY });
     writePlugin(folder, { name: 'clashing', manifest: { kinds: ['cache'] }, entry: CLASHING });
     place = createWorkplace();
@@ -82,7 +80,6 @@ describe('operations of an adapter', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
     place?.remove();
   });
 

@@ -16,7 +16,7 @@ import {
 import { manifestDigest } from '../../core/manifest/parse-manifest.js';
 import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 import { knownAdapters } from '../support/documents/known-adapters.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MANIFEST = {
   protocol: 'modgate.manifest.v1',
@@ -59,8 +59,6 @@ async function unavailability(work: Promise<unknown>): Promise<string> {
 }
 
 describe('loadManifest', () => {
-  removeFoldersAfterEach();
-
   for (const [name, text] of [
     ['m.json', JSON_TEXT],
     ['m.yaml', YAML_TEXT],

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { listFindings } from '../support/cli/check-json.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
@@ -8,6 +5,7 @@ import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** Carries POST of procedures only, and no raw mode; other kinds break the rules of their checks. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -94,13 +92,12 @@ describe('problems that an adapter finds', () => {
   let place: Workplace;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-problems-'));
+    folder = createFolder();
     writePlugin(folder, { name: 'acme', manifest: { kinds: KINDS }, entry: ENTRY });
     place = createWorkplace();
   });
 
   after(() => {
-    rmSync(folder, { recursive: true });
     place?.remove();
   });
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { LastGoodStore } from '../../core/modules/last-good.js';
 import { describeFileStatus, StatusFiles } from '../../core/modules/status-files.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const STATUS = describeFileStatus({
   file: 'crm.yaml',
@@ -50,8 +50,6 @@ describe('files that the host writes', () => {
     elsewhere = createFolder({ 'crm.yaml.json': 'precious' });
     warnings = [];
   });
-
-  removeFoldersAfterEach();
 
   describe('status files', () => {
     const use = async (work: (files: StatusFiles) => void) => {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createFolder } from '../support/temporary-folder.js';
 
 interface LockedPackage {
   readonly link?: boolean;
@@ -58,13 +59,12 @@ describe('package-lock.json', () => {
   });
 
   it('allows the running Node.js version in every package', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'modgate-engines-'));
+    const folder = createFolder();
     for (const name of ['package.json', 'package-lock.json']) {
       copyFileSync(name, join(folder, name));
     }
     const args = ['ci', '--dry-run', '--offline', '--engine-strict'];
     execFileSync('npm', args, { cwd: folder, stdio: 'pipe' });
-    rmSync(folder, { recursive: true });
   });
 });
 
@@ -74,14 +74,12 @@ describe('npm run sbom', () => {
   let bom: Bom;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-sbom-'));
+    folder = createFolder();
     const file = join(folder, 'made/sbom.json');
     execFileSync(process.execPath, ['tools/sbom.mjs', file]);
     text = readFileSync(file, 'utf8');
     bom = JSON.parse(text) as Bom;
   });
-
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('lists every production dependency of the lock file, and no other', () => {
     const expected = installed

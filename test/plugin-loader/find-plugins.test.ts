@@ -5,7 +5,7 @@ import { findPlugins } from '../../core/plugin-loader/find-plugins.js';
 import { openPlugins } from '../../core/plugin-loader/open-plugins.js';
 import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MANIFEST = { version: '1.0.0', contract: 1, entry: './index.mjs' };
 const pluginManifest = (name: string, overrides: object = {}) =>
@@ -18,8 +18,6 @@ const entryOf = (kind: string) => `export default { adapters: [{
 }] };`;
 
 describe('plugin scan', () => {
-  removeFoldersAfterEach();
-
   const aPackage = (name: string, ...directories: string[]) =>
     ({ kind: 'package', name, directories }) as const;
 

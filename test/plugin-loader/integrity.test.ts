@@ -8,7 +8,7 @@ import { parsePluginDigests } from '../../core/plugin-loader/integrity.js';
 import { PluginError } from '../../core/plugin-loader/plugin-error.js';
 import { type PluginOptions, readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const ENTRY = `import './lib/b.mjs';
 export default { adapters: [{
@@ -25,8 +25,6 @@ function manifestOf(digests?: object): string {
 }
 
 describe('plugin integrity', () => {
-  removeFoldersAfterEach();
-
   const create = (manifest: string): string =>
     createFolder({ 'a/plugin.json': manifest, 'a/index.mjs': ENTRY, 'a/lib/b.mjs': LIB });
 

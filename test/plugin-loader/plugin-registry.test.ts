@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Plugin } from '../../core/contract/index.js';
 import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
 import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/plugin-registry.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));
 const CONTRACT = pathToFileURL(
@@ -32,8 +32,6 @@ const VALID = {
 };
 
 describe('plugin registry', () => {
-  removeFoldersAfterEach();
-
   const importedCount = () => (globalThis as { imported?: number }).imported ?? 0;
 
   /** One plugin, `echo`, with these members of its plugin.json changed. */

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, JSON_TYPE } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
@@ -8,6 +5,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { scrape } from '../support/observability/exposition.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const MIB = 1_048_576;
 
@@ -57,7 +55,7 @@ describe('bytes that an adapter holds', () => {
   let host: RunningHost;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-hold-'));
+    folder = createFolder();
     writePlugin(folder, { name: 'acme-hold', entry: ENTRY });
     host = await startHost({
       args: ['--plugins', folder, '--memory-budget', '16MiB', '--actor-budget', String(4 * MIB)],
@@ -68,7 +66,6 @@ describe('bytes that an adapter holds', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const get = (path: string, actor = 'alice') => {

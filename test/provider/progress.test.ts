@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
@@ -8,6 +5,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { postMcp } from '../support/mcp/mcp-call.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /**
  * A kind whose calls take so many steps of so many milliseconds and report after each, and a surface that makes such a
@@ -81,7 +79,7 @@ describe('reports of progress', () => {
   let host: RunningHost;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-progress-'));
+    folder = createFolder();
     const manifest = { kinds: ['acme-slow'], surfaces: ['desk'] };
     writePlugin(folder, { name: 'acme-slow', manifest, entry: ENTRY });
     host = await startHost({
@@ -93,7 +91,6 @@ describe('reports of progress', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const get = (path: string) => call(host, { target: `/modules/slow/http/${path}`, as: AS });

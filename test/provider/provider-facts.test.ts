@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runModgate } from '../support/cli/run-modgate.js';
@@ -7,6 +6,7 @@ import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const READER = 'dev-service:ops:modgate.modules.read';
 const SECRET = 's3cret-of-the-provider';
@@ -29,7 +29,7 @@ describe('facts of a provider', () => {
   let file = '';
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-facts-'));
+    folder = createFolder();
     file = join(folder, 'facts.js');
     writePlugin(folder, { name: 'acme-facts', entry: ENTRY });
     writeFacts('[]');
@@ -41,7 +41,6 @@ describe('facts of a provider', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   function writeFacts(source: string): void {

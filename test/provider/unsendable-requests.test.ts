@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValues } from '../../core/selftest/raw-http.js';
 import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
@@ -8,6 +5,7 @@ import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** A kind whose calls fail as their body says, and answer without one. */
 const ENTRY = `import { defineAdapter, ProviderFailure } from ${JSON.stringify(CONTRACT_URL)};
@@ -65,7 +63,7 @@ describe('requests that an adapter cannot send', () => {
   let host: RunningHost;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-picky-'));
+    folder = createFolder();
     writePlugin(folder, {
       name: 'acme-picky',
       manifest: { kinds: ['acme-picky'] },
@@ -84,7 +82,6 @@ describe('requests that an adapter cannot send', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const post = (module: string, failure?: object) =>

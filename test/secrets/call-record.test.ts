@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -20,6 +19,7 @@ import { type Call, call, JSON_TYPE } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { createCanary, findCanaries } from '../support/secrets/canaries.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const APP = 'https://app.test';
 const OBJECT = { type: 'object', properties: { id: { type: 'string' } } };
@@ -159,7 +159,7 @@ describe('the record of a call', function () {
     });
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-    folder = mkdtempSync(join(tmpdir(), 'modgate-record-'));
+    folder = createFolder();
     state = join(folder, 'state');
     const write = (name: string, content: object) => {
       writeFileSync(join(folder, name), JSON.stringify(content));
@@ -185,7 +185,6 @@ describe('the record of a call', function () {
     await host?.kill();
     provider.closeAllConnections();
     await new Promise((resolve) => provider.close(resolve));
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('has each member, from the calls of this test', async () => {

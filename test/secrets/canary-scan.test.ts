@@ -1,8 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { askBridge, RELEASE, UI } from '../support/bridge/bridge.js';
@@ -12,6 +11,7 @@ import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { createCanary, findCanaries } from '../support/secrets/canaries.js';
 import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const SCOPES = [
   ...['vault.use', 'vault.config', 'modgate.modules.read', 'modgate.calls.read'],
@@ -75,7 +75,7 @@ describe('secrets', function () {
   };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-canary-'));
+    folder = createFolder();
     provider = createServer((request, response) => {
       request.setEncoding('utf8').on('data', (text) => {
         received += text;
@@ -115,7 +115,6 @@ describe('secrets', function () {
     await host.kill();
     provider.closeAllConnections();
     await new Promise((resolve) => provider.close(resolve));
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('reach their provider', async () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { AuditRow } from '../../core/contract/audit-row.js';
 import { runHere } from '../support/cli/run-here.js';
+import { createFolder } from '../support/temporary-folder.js';
 import { BACKENDS, useBackend } from './backend.js';
 import { DRAFT, write } from './drafts.js';
 
@@ -113,10 +113,8 @@ for (const kind of BACKENDS) {
 describe('modgate audit', () => {
   let stateDir: string;
   beforeEach(() => {
-    stateDir = mkdtempSync(join(tmpdir(), 'modgate-audit-'));
+    stateDir = createFolder();
   });
-  afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
-
   it('rejects a file that is not a store', async () => {
     writeFileSync(join(stateDir, 'modgate.db'), Buffer.alloc(9000, 'x'));
     expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { useHost } from '../support/http/use-host.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { listLoadedFiles } from '../support/loaded-files.js';
 import { startHostProcess } from '../support/start-host.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const UNREACHABLE = 'postgres://user:hunter2@127.0.0.1:1/none';
 const UNAVAILABLE = 'store unavailable: config operations respond with 503';
@@ -24,10 +22,8 @@ describe('a host with a database server that cannot be used', () => {
 describe('the code of the store', () => {
   let directory: string;
   before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-loaded-'));
+    directory = createFolder();
   });
-  after(() => rmSync(directory, { recursive: true }));
-
   const loadsKysely = async (args: readonly string[]) => {
     const loaded = await listLoadedFiles(directory, {}, async (env) => {
       const host = await startHostProcess({ args, env });

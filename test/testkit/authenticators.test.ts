@@ -1,6 +1,5 @@
 import { createHash, createHmac, hash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { any, object, string } from 'superstruct';
@@ -25,6 +24,7 @@ import {
   runAuthenticatorClauses,
 } from '../../core/testkit/index.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const bearer = createBearerCredentials;
 
@@ -63,7 +63,7 @@ const TOKENS = defineAuthenticatorSubject({
 });
 
 async function startTokens() {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-tokens-'));
+  const folder = createFolder();
   const file = join(folder, 'tokens.json');
   const entry = (id: string, token: string, others: object = {}) => {
     const sha256 = createHash('sha256').update(token).digest('hex');

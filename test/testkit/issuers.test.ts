@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { any, object } from 'superstruct';
 import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
@@ -17,6 +16,7 @@ import {
   startFakeIssuer,
 } from '../support/fake-issuer.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const bearer = (token: string): GivenCredentials => ({ scheme: 'bearer', token });
 const actorOf = (id: string) => ({ kind: 'service', id, scopes: ['crm.read'] }) as const;
@@ -27,7 +27,7 @@ function define(name: string) {
     name,
     config: object({ issuers: any() }),
     open: async ({ issuers }, { scope, log }) => {
-      const folder = mkdtempSync(join(tmpdir(), 'modgate-issuers-'));
+      const folder = createFolder();
       scope.defer(() => rmSync(folder, { recursive: true }));
       const file = join(folder, 'issuers.json');
       writeFileSync(file, JSON.stringify(issuers));

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { DirectoryScanner, REMOVAL_SETTLE_MS } from '../../core/watch/directory-scanner.js';
 import { SETTLE_MS, UNSETTLED_MS } from '../../core/watch/settling.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 describe('directory scanner', () => {
   let folder: string;
@@ -32,8 +32,6 @@ describe('directory scanner', () => {
     nowMs = 1000;
     scanner = new DirectoryScanner(folder, { now: () => nowMs });
   });
-
-  removeFoldersAfterEach();
 
   it('reads every file as it is when changes need not settle', async () => {
     write('a.yaml', 'one');

@@ -7,7 +7,7 @@ import {
   readDirectory,
   UnreadableDirectory,
 } from '../../core/watch/directory.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const YAML = Buffer.from('.yaml');
 const FOUR_MIB = 4 * 1024 * 1024;
@@ -24,8 +24,6 @@ function ruleOf(entry: DirectoryFile | undefined): string | null {
 }
 
 describe('readDirectory', () => {
-  removeFoldersAfterEach();
-
   it('reads descriptors, sorted by name', async () => {
     const folder = createFolder({ 'b.yml': 'b', 'a.yaml': 'a', 'B.json': '{}', 'a-1.yaml': 'ä' });
     const { files, ignored } = await readDirectory(folder);

@@ -9,8 +9,8 @@ import {
 } from '../../core/watch/reloaded-file.js';
 import { UNSETTLED_MS } from '../../core/watch/settling.js';
 import { createRecordedLog, type RecordedLine } from '../support/auth/recorded-log.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const DEADLINE_MS = 15_000;
 const NEVER_MS = 3_600_000;
@@ -40,8 +40,6 @@ describe('reloaded file', () => {
   });
 
   afterEach(() => opened?.close());
-  removeFoldersAfterEach();
-
   it('uses a changed content once it has settled', async () => {
     const reloaded = await open();
     const changes: string[][] = [];

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Watcher } from '../../core/watch/watcher.js';
-import { createFolder, removeFoldersAfterEach } from '../support/documents/temporary-folder.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 /** Long enough for a test to end before a poll. */
 const NO_POLL_MS = 60_000;
@@ -43,8 +43,6 @@ describe('watcher', () => {
   });
 
   afterEach(() => watcher.close());
-  removeFoldersAfterEach();
-
   it('polls at first and at the interval', async () => {
     await start();
     await waitForCheck('a poll');

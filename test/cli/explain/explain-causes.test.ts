@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { RawConnection, type RawHeader } from '../../../core/selftest/raw-http.js';
@@ -8,6 +7,7 @@ import { runModgate } from '../../support/cli/run-modgate.js';
 import { type Call, call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const EXPIRED = 'expired-token-of-billing';
 const APP = 'https://app.example';
@@ -274,7 +274,7 @@ describe('modgate explain --request-id', () => {
   const args: string[] = [];
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-causes-'));
+    folder = createFolder();
     const sha256 = createHash('sha256').update(EXPIRED).digest('hex');
     const expires_at = '2020-01-01T00:00:00Z';
     const entry = { id: 'billing', kind: 'service', scopes: [], sha256, expires_at };
@@ -287,8 +287,6 @@ describe('modgate explain --request-id', () => {
     writeFileSync(join(folder, 'roles.json'), JSON.stringify({ roles }));
     args.push('--config', join(folder, 'modgate.yaml'));
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const setup = useHost(
     (provider) => {

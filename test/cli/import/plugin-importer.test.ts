@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { object } from 'superstruct';
@@ -13,6 +12,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** Imports what a JSON file says, by an adapter with operations, credentials and a list of endpoints. */
 const ENTRY = `import { readFileSync } from 'node:fs';
@@ -87,12 +87,10 @@ describe('modgate import with an importer of a plugin', () => {
   let place: Workplace;
 
   before(() => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-importers-'));
+    plugins = createFolder();
     const manifest = { kinds: ['acme-rpc'], importers: IMPORTERS };
     writePlugin(plugins, { name: 'acme', manifest, entry: ENTRY });
   });
-
-  after(() => rmSync(plugins, { recursive: true }));
 
   beforeEach(() => {
     place = createWorkplace();

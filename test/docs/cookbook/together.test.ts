@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -17,6 +16,7 @@ import { writeDocumentedFiles } from '../../support/docs/documented-files.js';
 import { findFreePort } from '../../support/free-port.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const FOLDER = 'docs/cookbook';
 /** Pages with tests of their own: their servers are programs of the machine, or their clients are scripts. */
@@ -50,7 +50,7 @@ describe(FOLDER, function () {
   const outputs = new Map<string, string>();
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-cookbook-'));
+    directory = createFolder();
     couch = await startCouchServer();
     await couch.open('things').bulkDocs([{ _id: 'thing-1', n: 1 }]);
     const ports = new Map([['5984', couch.port]]);
@@ -77,7 +77,6 @@ describe(FOLDER, function () {
     const exit = await host?.stop();
     await couch?.stop();
     await services?.stop();
-    rmSync(directory, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

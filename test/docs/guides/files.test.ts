@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { readFileSync, truncateSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -10,6 +9,7 @@ import { readDocumentedBlocks } from '../../support/docs/documented-commands.js'
 import { ROOT } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useScriptedProvider } from '../../support/http/use-scripted-provider.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PAGE = 'docs/call/files.md';
 const BLOCKS = readDocumentedBlocks(PAGE);
@@ -54,11 +54,9 @@ describe(PAGE, () => {
   }));
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-files-'));
+    folder = createFolder();
     setup.answer((request, response) => void serve(request, response));
   });
-  after(() => rmSync(folder, { recursive: true }));
-
   const run = (command: string) => {
     const text = command
       .replaceAll('127.0.0.1:3000', new URL(setup.host.url).host)

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -9,6 +8,7 @@ import { readDocumentedCommands, runDocumented } from '../../support/docs/docume
 import { writeDocumentedFiles } from '../../support/docs/documented-files.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../../plugins/nats/example-provider.mjs', import.meta.url),
@@ -37,7 +37,7 @@ for (const { page, files, needsNats } of PAGES) {
           env: { ...process.env, NATS_URL },
         });
       }
-      directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+      directory = createFolder();
       expect(writeDocumentedFiles(page, directory)).to.have.length(files);
       // What the page installs.
       symlinkSync(MODULES, join(directory, 'node_modules'), 'junction');
@@ -53,7 +53,6 @@ for (const { page, files, needsNats } of PAGES) {
       provider?.kill();
       if (host === null) return;
       expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-      rmSync(directory, { recursive: true, force: true });
     });
 
     const commands = readDocumentedCommands(page);

@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { SETTINGS, settingFlag } from '../../../core/config/settings.js';
 import { readDocumentedCommands, runDocumented } from '../../support/docs/documented-commands.js';
@@ -13,6 +11,7 @@ import { scrape } from '../../support/observability/exposition.js';
 import { describeObserved } from '../../support/observability/observed-modules.js';
 import { describeOptionalMetrics } from '../../support/observability/optional-metrics.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PAGE = 'docs/operate/observability.md';
 const METRICS = 'docs/reference/metrics.md';
@@ -50,14 +49,12 @@ describe(PAGE, () => {
 });
 
 describe(`the tables of ${PAGE} and ${METRICS}`, () => {
-  const plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
+  const plugins = createFolder();
   const manifest = { kinds: undefined, surfaces: ['desk', 'till'] };
   writePlugin(plugins, { name: 'acme-desk', manifest, entry: DESK_ENTRY });
   const setup = useHost(describeObserved, {
     args: ['--plugins', plugins, '--surfaces', 'desk'],
   });
-
-  after(() => rmSync(plugins, { recursive: true }));
 
   before(async () => {
     await call(setup.host, { target: '/modules/shop/http/items' });

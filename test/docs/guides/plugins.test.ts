@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../../support/cli/reject-start.js';
@@ -14,6 +13,7 @@ import {
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PAGE = 'docs/operate/plugins.md';
 const FILE_BLOCK = /```yaml\n# (\S+)\n([\s\S]*?)```/g;
@@ -44,7 +44,7 @@ describe(PAGE, () => {
   let host: RunningModgate;
 
   before(async () => {
-    directory = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-docs-')));
+    directory = realpathSync(createFolder());
     const manifest = { authenticators: ['acme-ldap'] };
     writePlugin(join(directory, 'plugins'), { name: 'acme-echo', manifest, entry: ENTRY });
     writePlugin(join(directory, 'node_modules/@acme'), {
@@ -66,7 +66,6 @@ describe(PAGE, () => {
     restorePath();
     restoreVariable('MODGATE_TOKEN', MODGATE_TOKEN);
     const exit = await host?.stop();
-    rmSync(directory, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -17,6 +16,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { startNginx } from '../../support/nginx.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PAGE = 'docs/operate/reverse-proxy.md';
 /** The client: another address of loopback than that of the proxy. */
@@ -112,7 +112,7 @@ function describeProxy(proxy: Proxy): void {
       console.log(`      skipped: ${message}`);
       this.skip();
     }
-    folder = mkdtempSync(join(tmpdir(), 'modgate-proxy-'));
+    folder = createFolder();
     provider = await startProvider(answerJson({ id: 'a/b' }), { onUpgrade: echoMessages });
     await once(live.listen(0, '127.0.0.1'), 'listening');
     port = await findFreePort();
@@ -153,7 +153,6 @@ function describeProxy(proxy: Proxy): void {
     live.close();
     await host?.stop();
     await provider?.stop();
-    if (folder) rmSync(folder, { recursive: true });
   });
 
   /** @param isOpen whether the response goes on after its first bytes */

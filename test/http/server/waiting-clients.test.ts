@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../support/http/call.js';
@@ -15,6 +14,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningProvider, startProvider, startRawProvider } from '../../support/provider.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const LIMITS = { timeout_ms: 60_000, queue_ms: 60_000 };
 const LEAVES: readonly [string, (client: RawSocket) => void][] = [
@@ -23,7 +23,7 @@ const LEAVES: readonly [string, (client: RawSocket) => void][] = [
 ];
 
 describe('a client that leaves while it waits', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waiting-'));
+  const folder = createFolder();
   /** The heads that the provider has received, and never answers. */
   const heads: string[] = [];
   const asked: ServerResponse[] = [];
@@ -57,7 +57,6 @@ describe('a client that leaves while it waits', () => {
     await host?.stop();
     await provider?.stop();
     await issuer?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const open = async (module: string, headers: Record<string, string | null> = {}) => {

@@ -1,22 +1,21 @@
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { DESK_ENTRY } from '../../support/surfaces/desk-surface.js';
 import { useSurfaceHost } from '../../support/surfaces/use-surface-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const KEY = 'the-key-of-acme';
 const OPS = 'dev-service:ops:modgate.calls.read';
 
 describe('a request that a surface rejects', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-tokens-'));
+  const folder = createFolder();
   const tokens = join(folder, 'tokens.json');
   const entry = { id: 'key', kind: 'service', scopes: [], sha256: hash('sha256', KEY) };
   writeFileSync(tokens, JSON.stringify({ tokens: [entry] }));
-  after(() => rmSync(folder, { recursive: true }));
   const setup = useSurfaceHost({
     entry: DESK_ENTRY,
     surfaces: ['desk', 'till'],

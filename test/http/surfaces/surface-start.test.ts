@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../../support/cli/reject-start.js';
@@ -11,6 +10,7 @@ import {
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** A plugin with one surface. */
 function writeSurface(folder: string, name: string, prefix: string, open = ''): void {
@@ -29,7 +29,7 @@ describe('the start of a host with surfaces', () => {
   let plugins: string;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-surface-start-'));
+    folder = createFolder();
     plugins = join(folder, 'plugins');
     writeSurface(plugins, 'one', '/shared');
     writeSurface(plugins, 'below', '/shared/extra');
@@ -42,8 +42,6 @@ describe('the start of a host with surfaces', () => {
     const manifest = { kinds: undefined, surfaces: ['bad'] };
     writePlugin(plugins, { name: 'acme-bad', manifest, entry: 'export default 1;' });
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   async function failureOf(surfaces: object): Promise<string> {
     const config = join(folder, 'modgate.json');

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -10,6 +9,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { BAD_PLUGINS, type BadPlugin } from '../../support/isolation/bad-plugins.js';
 import { adapterSource, describeKind, writePlugin } from '../../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const CASES = Object.entries(BAD_PLUGINS);
 const GOOD_TARGETS = ['/modules/good/http/x', '/modules/plain/http/x'];
@@ -74,7 +74,7 @@ describe('bad plugins next to good ones, under load', function () {
   const nameOf = (index: number) => `bad-${index}`;
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-plugins-'));
+    directory = createFolder();
     plugins = join(directory, 'plugins');
     mkdirSync(plugins);
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
@@ -97,7 +97,6 @@ describe('bad plugins next to good ones, under load', function () {
     await callers.stop();
     const exit = await host.stop();
     await provider.close();
-    rmSync(directory, { recursive: true, force: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeModule, toRoutes } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type ReloadProcess, startReloadProcess } from '../../support/reload/reload-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 const ROUTES = toRoutes(['GET /items'], 'use');
@@ -35,7 +35,7 @@ describe('a host whose functions fail unexpectedly', () => {
   let count = 0;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-faults-'));
+    folder = createFolder();
     control = join(folder, 'fault');
     host = await startReloadProcess(
       ({ url }) => ({ 'good.json': describeModule('good', url, ROUTES) }),
@@ -46,7 +46,6 @@ describe('a host whose functions fail unexpectedly', () => {
 
   after(async () => {
     await host?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const readFired = () =>

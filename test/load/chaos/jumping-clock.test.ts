@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectRecovery } from '../../support/chaos/at-rest.js';
@@ -10,6 +9,7 @@ import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -24,7 +24,7 @@ describe('jump of the wall clock', () => {
   let host: HostProcess;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-clock-'));
+    folder = createFolder();
     provider = await startEchoProvider();
     const breaker = { failures: 3, open_ms: OPEN_MS, max_open_ms: OPEN_MS };
     const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker };
@@ -44,7 +44,6 @@ describe('jump of the wall clock', () => {
   after(async () => {
     const exit = await host?.stop();
     await provider?.close();
-    rmSync(folder, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { callMany, expectRecovery } from '../../support/chaos/at-rest.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { callItems, describeItems } from '../../support/provider/routes.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 import { ProviderProcess } from '../soak/provider-process.js';
 
 const ROUNDS = 3;
@@ -16,7 +15,7 @@ describe('provider that is killed under load', () => {
   let host: HostProcess;
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-chaos-'));
+    directory = createFolder();
     provider = new ProviderProcess(join(directory, 'journal'), '');
     await provider.start();
     const endpoints = [`http://127.0.0.1:${provider.port}`];
@@ -29,7 +28,6 @@ describe('provider that is killed under load', () => {
   after(async () => {
     await host?.kill();
     await provider?.kill();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   it('causes 502 until it runs again', async () => {

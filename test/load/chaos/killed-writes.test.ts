@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
 import { askWrite, configDescriptor, readValues, writeValue } from '../../support/bridge/config.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 describe('config_write when the host is killed', () => {
   const WRITES = 20;
 
   it(`loses none of ${WRITES} acknowledged writes`, async function () {
     this.timeout(180_000);
-    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    const state = createFolder();
     const start = () => {
       const fields = Array.from({ length: WRITES }, (_, n) => ({
         ...{ service: 'conf', key: `k${n}`, type: { kind: 'int' }, editable: true },
@@ -20,26 +18,22 @@ describe('config_write when the host is killed', () => {
       const files = { 'conf.json': configDescriptor('http://127.0.0.1:1', fields) };
       return startHostProcess({ files, args: ['--state', state] });
     };
-    try {
-      let next = 0;
-      while (next < WRITES) {
-        const host = await start();
-        // At a random moment of a write, whose response is then lost.
-        const until = next + 10 + Math.floor(Math.random() * 10);
-        next = await writeAndKill(host, next, Math.min(until, WRITES));
-      }
+    let next = 0;
+    while (next < WRITES) {
       const host = await start();
-      const values = await readValues(host);
-      await host.stop();
-      const lost = Object.values(values).filter(({ key, desired_value }) => {
-        return desired_value !== Number(key.slice(1));
-      });
-      expect(lost).to.deep.equal([]);
-      const verified = await runModgate(['audit', '--state', state, '--verify']);
-      expect(verified.code, verified.stdout).to.equal(0);
-    } finally {
-      rmSync(state, { recursive: true, force: true });
+      // At a random moment of a write, whose response is then lost.
+      const until = next + 10 + Math.floor(Math.random() * 10);
+      next = await writeAndKill(host, next, Math.min(until, WRITES));
     }
+    const host = await start();
+    const values = await readValues(host);
+    await host.stop();
+    const lost = Object.values(values).filter(({ key, desired_value }) => {
+      return desired_value !== Number(key.slice(1));
+    });
+    expect(lost).to.deep.equal([]);
+    const verified = await runModgate(['audit', '--state', state, '--verify']);
+    expect(verified.code, verified.stdout).to.equal(0);
   });
 });
 

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -14,6 +13,7 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 const ROUTE = { method: 'GET', path: '/items', capability: CONFIG } as const;
@@ -52,7 +52,7 @@ for (const [driver, { createBackend, faults }] of Object.entries(DRIVERS)) {
 
     before(async function () {
       if (driver === 'PostgreSQL') await requirePostgres(this);
-      folder = mkdtempSync(join(tmpdir(), 'modgate-store-faults-'));
+      folder = createFolder();
       control = join(folder, 'fault');
       backend = createBackend();
       provider = await startEchoProvider();
@@ -71,7 +71,6 @@ for (const [driver, { createBackend, faults }] of Object.entries(DRIVERS)) {
       await provider?.close();
       await backend?.dispose();
       if (host === undefined) return;
-      rmSync(folder, { recursive: true, force: true });
       expect(exit).to.deep.equal({ code: 0, signal: null });
     });
 

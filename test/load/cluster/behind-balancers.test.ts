@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -26,6 +25,7 @@ import {
   requireRedisServer,
   startRedisServer,
 } from '../../support/store/redis-server.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const HOSTS = 3;
 /** The host whose disk is full for a while. */
@@ -124,7 +124,7 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
     this.timeout(180_000);
     const store = { host: '127.0.0.1', port: 0 };
     const rates = { host: '127.0.0.1', port: 0 };
-    const folder = mkdtempSync(join(tmpdir(), 'modgate-balancer-'));
+    const folder = createFolder();
     const hosts: HostProcess[] = [];
     const ports: number[] = [];
     let pair: PostgresPair | undefined;
@@ -192,7 +192,6 @@ for (const [balancer, start] of Object.entries(BALANCERS)) {
       for (const server of redis) await server.kill();
       await pair?.stop();
       await provider?.close();
-      rmSync(folder, { recursive: true });
     });
 
     it('lose no call but those in flight on a host that is killed, and no record', async () => {

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { callConsole, signInOnceOpen } from '../../support/console/console-client.js';
 import { parseJson } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningModgate, startModgate } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const TRIES = 12;
 
@@ -21,14 +21,13 @@ describe('sessions of the console of a host with workers', () => {
     ]);
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-console-'));
+    folder = createFolder();
     mkdirSync(join(folder, 'modules.d'));
     host = await start();
   });
 
   after(async () => {
     const exit = await host.stop();
-    rmSync(folder, { recursive: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

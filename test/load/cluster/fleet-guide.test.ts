@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -12,6 +11,7 @@ import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import type { HostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PAGE = 'docs/operate/fleet.md';
 const HOSTS = 3;
@@ -34,7 +34,7 @@ describe(`${PAGE}, haproxy`, function () {
       this.skip();
     }
     provider = await startProvider(answerJson({ ok: true }));
-    folder = mkdtempSync(join(tmpdir(), 'modgate-haproxy-'));
+    folder = createFolder();
   });
 
   after(async () => {
@@ -43,7 +43,6 @@ describe(`${PAGE}, haproxy`, function () {
       await once(haproxy, 'exit');
     }
     await provider?.stop();
-    if (folder) rmSync(folder, { recursive: true });
   });
 
   it('restarts one host after the other without a failed request', async () => {

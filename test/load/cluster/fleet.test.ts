@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FleetStatus } from '../../../core/contract/fleet-status.js';
 import { useFleet } from '../../support/fleet.js';
@@ -10,6 +7,7 @@ import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { scrape } from '../../support/observability/exposition.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const describeCrm = (path: string, overrides: object = {}) =>
   describeModule(
@@ -92,7 +90,7 @@ describe('a fleet', function () {
   });
 
   it('keeps the id of a host that starts again', async () => {
-    const state = mkdtempSync(join(tmpdir(), 'modgate-fleet-'));
+    const state = createFolder();
     const options = { files: FILES, args: ['--state', state] };
     const first = await fleet.start(options);
     const [before] = (await fleet.until(first, 'agreement', areReady(1))).hosts;
@@ -101,7 +99,6 @@ describe('a fleet', function () {
     const { hosts } = await fleet.until(again, 'the new address', ({ hosts: [host] }) => {
       return host?.address === again.url && host.state === 'ready';
     });
-    rmSync(state, { recursive: true });
     expect(hosts.map(({ id }) => id)).to.deep.equal([before?.id]);
     expect(hosts[0]?.started_at).to.not.equal(before?.started_at);
   });

@@ -1,20 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ITEM, useWorkers } from '../../support/cluster/use-workers.js';
 import { countLines, waitForLine } from '../../support/cluster/worker-log.js';
 import { call } from '../../support/http/call.js';
 import { scrape } from '../../support/observability/exposition.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const PRELOAD = new URL('../../support/isolation/injected-faults.js', import.meta.url).href;
 
 describe('a worker that cannot respond to its primary', () => {
   const workers = useWorkers();
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-response-'));
+  const folder = createFolder();
   const control = join(folder, 'fault');
-
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('keeps serving, logs the reason, and responds again later', async () => {
     const env = { INJECTED_FAULT: control, NODE_OPTIONS: `--import ${PRELOAD}` };

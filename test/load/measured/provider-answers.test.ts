@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -19,6 +18,7 @@ import { useStarted } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { measureSlowness } from '../../support/slowness.js';
 import { startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -102,7 +102,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 
 describe('answers of a provider', function () {
   this.timeout(600_000);
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-answers-'));
+  const folder = createFolder();
   const issuers = join(folder, 'issuers.json');
   let client: ClientThread;
   let count = 0;
@@ -136,7 +136,6 @@ describe('answers of a provider', function () {
 
   after(async () => {
     await client.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Measures each value, repeatedly if it takes too long. */

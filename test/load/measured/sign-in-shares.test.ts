@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import http, { type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const GOOD = 'good-token';
 /** Those that an issuer is asked at a time, and those that wait. */
@@ -36,7 +36,7 @@ describe('sign-ins with random tokens from one address', () => {
       });
     });
     await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
-    folder = mkdtempSync(join(tmpdir(), 'modgate-shares-'));
+    folder = createFolder();
     const issuers = join(folder, 'issuers.json');
     const { port } = issuer.address() as AddressInfo;
     const entry = {
@@ -54,7 +54,6 @@ describe('sign-ins with random tokens from one address', () => {
     await host?.stop();
     issuer.close();
     issuer.closeAllConnections();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const signIn = (token: string, localAddress: string) =>

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { assert, asyncProperty, constantFrom, uniqueArray } from 'fast-check';
@@ -19,6 +18,7 @@ import {
 } from '../../../core/modules/releases/needs-code.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import { buildManifest } from '../../support/http/modules.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const open = () => {
   throw new Error('no release opens a provider');
@@ -176,10 +176,8 @@ const listAll = (kind: 'free' | 'guarded') =>
 describe('the right for code that a release needs', () => {
   let folder = '';
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-needs-'));
+    folder = createFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
   const inspect = async (descriptor: Json, files: Files = FILES): Promise<InspectedRelease> => {
     writeFileSync(join(folder, 'crm.json'), JSON.stringify(descriptor));
     const { descriptors, diagnostics } = await inspectFolder(folder, { plugins, environment: {} });

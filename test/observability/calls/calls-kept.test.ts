@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
@@ -8,6 +7,7 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 interface Page {
   readonly calls: readonly Readonly<Record<string, unknown>>[];
@@ -31,12 +31,11 @@ describe('--keep-calls', () => {
 
   beforeEach(() => {
     provider.reset();
-    state = mkdtempSync(join(tmpdir(), 'modgate-calls-'));
+    state = createFolder();
   });
 
   afterEach(async () => {
     await host.stop();
-    rmSync(state, { recursive: true });
   });
 
   after(() => provider.close());

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../../support/isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const CALLER = 'dev-service:tester:any.use';
 const READER = 'dev-service:ops:modgate.metrics.read,modgate.modules.read';
@@ -28,14 +26,13 @@ describe('counters of an adapter', () => {
   let host: HostProcess;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-counters-'));
+    folder = createFolder();
     writePlugin(folder, { name: 'acme-line', entry: ENTRY });
     host = await startHostProcess({ args: ['--plugins', folder, '--workers', '2'] });
   });
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   /** Calls that reached the adapter; a worker may begin to serve later than another. */

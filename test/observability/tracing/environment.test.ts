@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { openTracing } from '../../../core/observability/tracing/open-tracing.js';
 import { createRequestFacts } from '../../../core/operations/request.js';
@@ -16,6 +13,7 @@ import {
   startTracedProcess,
   UNREACHABLE,
 } from '../../support/observability/traced-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** Each value leaves no usable receiver: the SDK uses its default, or every export fails. */
 const LOSES_TRACES: readonly (readonly [string, string])[] = [
@@ -57,7 +55,7 @@ describe('OTEL_* variables', () => {
   let receiver: OtlpReceiver;
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-otel-'));
+    directory = createFolder();
     provider = await startEchoProvider();
     receiver = await startOtlpReceiver();
   });
@@ -65,7 +63,6 @@ describe('OTEL_* variables', () => {
   after(async () => {
     await receiver.close();
     await provider.close();
-    rmSync(directory, { recursive: true, force: true });
   });
 
   /** Traces one request in this process, whose environment the SDK reads; returns the log's messages. */

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { useExchangeHost } from '../../support/auth/use-exchange-host.js';
 import { checkJsonIn } from '../../support/cli/check-json.js';
@@ -13,6 +10,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /**
  * Adapters whose providers answer with the token of the caller, or with its actor. `acme-exchange`
@@ -78,15 +76,13 @@ function describeKind(kind: string, issuer: string): object {
 }
 
 describe('the cache of a module with an adapter of another author', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-adapters-'));
+  const folder = createFolder();
   writePlugin(folder, { name: 'acme', manifest: { kinds: KINDS }, entry: ENTRY });
   const setup = useExchangeHost(
     (_describeOn, server) =>
       Object.fromEntries(KINDS.map((kind) => [`${kind}.json`, describeKind(kind, server.url)])),
     ['--plugins', folder],
   );
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const get = async (kind: string, as: string) => {
     const response = await call(setup.host, { target: `/modules/${kind}/http/items/1`, as });

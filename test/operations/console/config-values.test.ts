@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
 import { askBridge, createDescriptor, createManifest } from '../../support/bridge/bridge.js';
@@ -15,6 +12,7 @@ import {
 import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 // Nothing listens there: these tests need no delivery.
 const NOWHERE = 'http://127.0.0.1:1';
@@ -137,12 +135,11 @@ describe('config_values after a module change', () => {
   };
 
   beforeEach(() => {
-    state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    state = createFolder();
   });
   afterEach(async () => {
     await host?.stop();
     host = undefined;
-    rmSync(state, { recursive: true, force: true });
   });
 
   it('reports no pending restart after a restart', async () => {

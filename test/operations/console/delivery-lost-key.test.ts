@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
 import { configDescriptor, readDeliveries, writeValue } from '../../support/bridge/config.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -27,11 +25,10 @@ describe('config delivery with a lost store key', () => {
   let state: string;
   beforeEach(async () => {
     provider = await startEchoProvider();
-    state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    state = createFolder();
   });
   afterEach(async () => {
     await provider.close();
-    rmSync(state, { recursive: true, force: true });
   });
 
   const start = (digit: string) =>

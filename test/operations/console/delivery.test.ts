@@ -1,6 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
@@ -17,6 +15,7 @@ import {
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostOptions, type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -183,21 +182,17 @@ describe('config delivery', () => {
   });
 
   it('opens no store for modules without config fields', async () => {
-    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
-    try {
-      const manifest = createManifest('bare', { capabilities: [CONFIG] });
-      const files = { 'bare.json': createDescriptor('bare', manifest, [CONFIG]) };
-      const host = await start(files, { args: ['--state', state] });
-      // A store would be on disk by the end.
-      await host.stop();
-      expect(readdirSync(state).filter((name) => name.startsWith('modgate.db'))).to.deep.equal([]);
-    } finally {
-      rmSync(state, { recursive: true, force: true });
-    }
+    const state = createFolder();
+    const manifest = createManifest('bare', { capabilities: [CONFIG] });
+    const files = { 'bare.json': createDescriptor('bare', manifest, [CONFIG]) };
+    const host = await start(files, { args: ['--state', state] });
+    // A store would be on disk by the end.
+    await host.stop();
+    expect(readdirSync(state).filter((name) => name.startsWith('modgate.db'))).to.deep.equal([]);
   });
 
   it('generates a secret once and delivers it', async () => {
-    const state = mkdtempSync(join(tmpdir(), 'modgate-config-'));
+    const state = createFolder();
     const made: ConfigField = {
       service: 'conf',
       key: 'made',
@@ -217,7 +212,6 @@ describe('config delivery', () => {
       expect(second).to.deep.equal(one);
     } finally {
       await Promise.all(running.splice(0).map((host) => host.stop()));
-      rmSync(state, { recursive: true, force: true });
     }
   });
 

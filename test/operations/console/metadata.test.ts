@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Manifest } from '../../../core/contract/index.js';
@@ -14,6 +13,7 @@ import { eventually } from '../../support/bridge/eventually.js';
 import { useHost } from '../../support/http/use-host.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
 import { answerJson, startProvider } from '../../support/provider.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const USE = 'console.use';
 const SECRET = 'the default of a secret';
@@ -158,14 +158,13 @@ describe('console bridge: waiting modules', () => {
   let host: RunningModgate | undefined;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-metadata-'));
+    folder = createFolder();
     mkdirSync(join(folder, 'modules.d'));
   });
 
   afterEach(async () => {
     await host?.stop();
     host = undefined;
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function restart(): Promise<RunningModgate> {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RawHeader } from '../../../core/selftest/raw-http.js';
@@ -14,6 +11,7 @@ import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { describeModule, METHODS } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const NAMES = ['one', 'two', 'three', 'four', 'five', 'acme/six', 'seven'];
 const SCOPES = ['a.read', 'a.write', 'b.read'];
@@ -207,8 +205,7 @@ interface Explained {
 }
 
 describe('prediction of explain', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'modgate-prediction-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = createFolder();
   const setup = useHost(
     ({ url }) =>
       Object.fromEntries(

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { FleetMember } from '../../../core/operations/fleet/fleet-member.js';
 import type { ModuleList } from '../../../core/operations/status/module-overview.js';
 import type { FleetHostStore, Heartbeat } from '../../../core/store/fleet-hosts.js';
 import { silent } from '../../store/backend.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** Only changes cause heartbeats within a test. */
 const HEARTBEAT_MS = 3_600_000;
@@ -24,7 +22,7 @@ describe('heartbeats of a host', () => {
   let list: ModuleList;
 
   beforeEach(async () => {
-    state = mkdtempSync(join(tmpdir(), 'modgate-member-'));
+    state = createFolder();
     beats = [];
     blocked = Promise.resolve();
     storeTime = Date.now;
@@ -55,7 +53,6 @@ describe('heartbeats of a host', () => {
   });
   afterEach(() => {
     member.close();
-    rmSync(state, { recursive: true, force: true });
   });
 
   const untilBeats = (count: number) =>

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
@@ -13,6 +11,7 @@ import {
 import { scrape } from '../../support/observability/exposition.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const TOKEN = 'dev-service:me:crm.read,modgate.candidate.read';
 const MIB = 1_048_576;
@@ -73,7 +72,7 @@ describe('copies for a candidate', function () {
     });
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-copies-'));
+    folder = createFolder();
     const manifest = { kinds: undefined, signers: ['acme-count'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: SIGNER });
     live = await startProvider((request, response) => answerJson(body)(request, response));
@@ -127,7 +126,6 @@ describe('copies for a candidate', function () {
     await live?.stop();
     await candidate?.stop();
     await issuer?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const send = (module: string, overrides: object = {}) =>

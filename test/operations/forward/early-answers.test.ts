@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../../support/http/call.js';
@@ -9,6 +7,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningProvider, startRawProvider } from '../../support/provider.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { started } from '../../support/started.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** More than the buffers of two sockets hold. */
 const LENGTH = 8_000_000;
@@ -39,7 +38,7 @@ const answerWith =
   };
 
 describe('providers that answer before they have read a request', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'early-'));
+  const folder = createFolder();
   const socketPath = join(folder, 's');
   const providers: RunningProvider[] = [];
   let react: Reaction = close;
@@ -75,7 +74,6 @@ describe('providers that answer before they have read a request', () => {
   after(async () => {
     await host?.stop();
     for (const provider of providers) await provider.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const authorization = `Bearer ${ROOT}`;

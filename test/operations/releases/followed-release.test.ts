@@ -1,5 +1,4 @@
-import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { digestRelease, encodeFiles } from '../../../core/modules/releases/release-files.js';
@@ -13,6 +12,7 @@ import { scrape } from '../../support/observability/exposition.js';
 import { readReleases } from '../../support/releases.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { openStore } from '../../support/store/open-store.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const SECRET = 'FOLLOWED_SECRET';
 
@@ -23,7 +23,7 @@ describe('a release that a host finds in the store', () => {
   let store: Store;
 
   beforeEach(async () => {
-    state = mkdtempSync(join(tmpdir(), 'modgate-followed-'));
+    state = createFolder();
     const args = ['--modules', 'store:', '--state', state];
     host = await startHost({ args, env: { [SECRET]: 'value' } });
     store = await openStore({ url: null, stateDir: state, keys: null, log: silent });
@@ -31,7 +31,6 @@ describe('a release that a host finds in the store', () => {
   afterEach(async () => {
     await store.close();
     await host.stop();
-    rmSync(state, { recursive: true, force: true });
   });
 
   const describeCrm = (config: object = {}) =>

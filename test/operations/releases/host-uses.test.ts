@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
@@ -9,6 +7,7 @@ import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { CODE_PUBLISHER, PUBLISHER, readReleases, sendRelease } from '../../support/releases.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const READER = 'dev-service:reader:crm.read';
@@ -50,7 +49,7 @@ describe('what a release uses of its hosts', () => {
   let provider: Server;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-uses-'));
+    folder = createFolder();
     socket = join(folder, 'crm.sock');
     provider = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -63,7 +62,6 @@ describe('what a release uses of its hosts', () => {
   after(async () => {
     await host.stop();
     provider.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const describeKind = (kind: string, config: object) =>

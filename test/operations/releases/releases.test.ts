@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../../support/http/call.js';
@@ -9,6 +8,7 @@ import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { PUBLISHER, readReleases, sendJson, useWorkspace } from '../../support/releases.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
 const FOLLOWING = { args: ['--modules', 'store:'] };
@@ -177,11 +177,10 @@ describe('a host that follows releases', () => {
   };
 
   beforeEach(() => {
-    state = mkdtempSync(join(tmpdir(), 'modgate-releases-'));
+    state = createFolder();
   });
   afterEach(async () => {
     for (const host of hosts.splice(0)) await host.stop();
-    rmSync(state, { recursive: true, force: true });
   });
 
   it('starts without any release, and from its copy while the store is unavailable', async () => {

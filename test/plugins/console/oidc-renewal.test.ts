@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Browser } from '../../support/console/browser.js';
@@ -13,6 +12,7 @@ import {
 import { useFleet } from '../../support/fleet.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import type { HostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const TOKEN_SECONDS = 2;
 
@@ -22,13 +22,12 @@ describe('sessions whose tokens an issuer renews', () => {
   let provider: SignInProvider;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-renewal-'));
+    folder = createFolder();
     provider = await startSignInProvider({ tokenSeconds: TOKEN_SECONDS });
   });
 
   afterEach(async () => {
     await provider.close();
-    rmSync(folder, { recursive: true });
   });
 
   const startHosts = async (count: number): Promise<HostProcess[]> => {

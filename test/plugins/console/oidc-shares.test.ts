@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import http, { type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const CALLBACK = '/console/api/oidc/callback';
 const LIMITED = '/console?sign_in=limited';
@@ -63,7 +63,7 @@ describe('sign-ins at issuers by clients without a session', () => {
   let host: HostProcess;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-oidc-shares-'));
+    folder = createFolder();
     const issuers = [first, other, slow];
     for (const issuer of issuers) await issuer.listen();
     const trusted = issuers.map(({ url }) => ({
@@ -84,7 +84,6 @@ describe('sign-ins at issuers by clients without a session', () => {
   after(async () => {
     await host.kill();
     for (const issuer of [first, other, slow]) issuer.close();
-    rmSync(folder, { recursive: true });
   });
 
   const get = (target: string, localAddress: string, cookie = '', body = '') =>

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../../support/cli/reject-start.js';
@@ -11,6 +10,7 @@ import {
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
 
@@ -21,7 +21,7 @@ describe('sign-in to the console at an issuer', () => {
   let browser: Browser;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-oidc-'));
+    folder = createFolder();
     provider = await startSignInProvider();
     const { issuer } = provider;
     const issuers = join(folder, 'issuers.json');
@@ -55,7 +55,6 @@ describe('sign-in to the console at an issuer', () => {
     expect(host.output()).to.not.contain(CONSOLE_CLIENT.secret);
     const exit = await host.stop();
     await provider.close();
-    rmSync(folder, { recursive: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -11,6 +8,7 @@ import {
 } from '../../support/isolation/write-plugin.js';
 import { callTool, listTools, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 /** Answers with the text that the argument `result` has, and remembers the body. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -90,7 +88,7 @@ describe('tools of a provider', () => {
   let host: RunningHost;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-tools-'));
+    folder = createFolder();
     writePlugin(folder, { name: 'acme-tools', entry: ENTRY });
     host = await startHost({
       args: ['--plugins', folder, '--surfaces', 'mcp'],
@@ -104,7 +102,6 @@ describe('tools of a provider', () => {
 
   after(async () => {
     await host?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const give = (result: unknown, name = 'box_add') =>

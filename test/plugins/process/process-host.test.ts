@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildManifest, toRoutes } from '../../support/http/modules.js';
@@ -10,6 +9,7 @@ import {
   startHost,
   startModgate,
 } from '../../support/start-host.js';
+import { createFolder } from '../../support/temporary-folder.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
 const PATIENCE_MS = 15_000;
@@ -112,7 +112,7 @@ describe('processes of a running host', () => {
   }).timeout(60_000);
 
   it('starts beside a process that outlived a killed host', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'modgate-stale-'));
+    const directory = createFolder();
     writeFileSync(join(directory, 'child.json'), JSON.stringify(describeChild(command(STUBBORN))));
     const args = ['serve', '--env', 'development', '--port', '0', '--modules', directory];
     const state = ['--state', join(directory, '.state')];
@@ -127,7 +127,6 @@ describe('processes of a running host', () => {
     const { pid, grandchild = 0 } = fresh;
     await waitUntil('both are gone', () => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
     process.kill(-stale.pid, 'SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
   }).timeout(60_000);
 });
 

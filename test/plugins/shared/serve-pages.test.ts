@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
@@ -7,6 +6,7 @@ import { expect } from 'chai';
 import { SurfaceError } from '../../../core/contract/index.js';
 import { type Bundle, readBundle } from '../../../plugins/shared/bundle.js';
 import { servePages } from '../../../plugins/shared/serve-pages.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const INDEX = '<!doctype html><title>console</title>';
 const SCRIPT = 'console.log(1);';
@@ -18,7 +18,7 @@ describe('the pages of a surface', () => {
   let bundle: Bundle | null;
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-pages-'));
+    folder = createFolder();
     plugin = pathToFileURL(join(folder, 'index.js')).href;
     mkdirSync(join(folder, 'web/assets'), { recursive: true });
     write('index.html', INDEX);
@@ -27,8 +27,6 @@ describe('the pages of a surface', () => {
     write('assets/app.1234.js.gz', gzipSync(SCRIPT));
     bundle = readBundle(plugin);
   });
-
-  after(() => rmSync(folder, { recursive: true }));
 
   const write = (name: string, content: string | Uint8Array) =>
     writeFileSync(join(folder, 'web', name), content);

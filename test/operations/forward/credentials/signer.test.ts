@@ -1,6 +1,4 @@
 import { createHash, createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../../../core/selftest/raw-http.js';
@@ -16,6 +14,7 @@ import {
 } from '../../../support/isolation/write-plugin.js';
 import { type ScriptedProvider, startProvider } from '../../../support/provider.js';
 import { type HostProcess, startHostProcess } from '../../../support/start-host.js';
+import { createFolder } from '../../../support/temporary-folder.js';
 
 const SECRET = 'signing-secret-of-nobody';
 
@@ -78,7 +77,7 @@ describe('a module with a signer', function () {
   const good = { signer: 'acme-hmac', config: { key: 'env:SIGNING' } };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-signers-'));
+    folder = createFolder();
     const manifest = { kinds: undefined, signers: ['acme-hmac', 'acme-closed'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
     let failures = 0;
@@ -108,7 +107,6 @@ describe('a module with a signer', function () {
   after(async () => {
     await host.stop();
     await provider.stop();
-    rmSync(folder, { recursive: true });
     expect(host.output()).to.include('acme-hmac closed').and.to.not.include(SECRET);
     expect(host.output()).to.include('signer failed');
   });

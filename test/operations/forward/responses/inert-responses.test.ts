@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -12,6 +11,7 @@ import type { Answer } from '../../../support/echo-provider.js';
 import { type Call, call, JSON_TYPE } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { useHost } from '../../../support/http/use-host.js';
+import { createFolder } from '../../../support/temporary-folder.js';
 
 const APP = 'https://app.example';
 const route = (path: string, operation: object = {}, method = 'GET') => ({
@@ -55,12 +55,10 @@ describe('responses of modules', () => {
   let folder = '';
   const args: string[] = [];
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-inert-'));
+    folder = createFolder();
     writeFileSync(join(folder, 'modgate.yaml'), `cors:\n  origins: [${APP}]\n`);
     args.push('--config', join(folder, 'modgate.yaml'));
   });
-  after(() => rmSync(folder, { recursive: true }));
-
   const setup = useHost(
     ({ url }) => ({
       'plain.json': describeModule('plain', url, ROUTES, { mount: [{ path: '/mounted' }] }),

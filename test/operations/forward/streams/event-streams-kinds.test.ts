@@ -1,14 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  createFolder,
-  removeFoldersAfterEach,
-} from '../../../support/documents/temporary-folder.js';
 import { ROOT } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { afterOpen, SSE } from '../../../support/http/use-streams.js';
 import { type RunningHost, startHost } from '../../../support/start-host.js';
+import { createFolder } from '../../../support/temporary-folder.js';
 
 /** Serves one stream on the socket that the host names. */
 const CHILD = `
@@ -22,7 +19,6 @@ const ROUTES = [
 ];
 
 describe('streams of events of other kinds', () => {
-  removeFoldersAfterEach();
   let host: RunningHost | undefined;
   let server: Server | undefined;
 

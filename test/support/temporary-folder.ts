@@ -1,24 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from 'mocha';
+import { after } from 'mocha';
 
-const created: string[] = [];
-
-/** A folder with these files, removed after the test. */
+/** Creates a folder with these files, which is removed after the tests of the `describe` or file. */
 export function createFolder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'modgate-test-'));
-  created.push(folder);
+  after(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
   return folder;
-}
-
-/** Registers the removal. Call it once per `describe`. */
-export function removeFoldersAfterEach(): void {
-  afterEach(() => {
-    for (const folder of created.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
 }
