@@ -128,7 +128,6 @@ describe('attack: a gRPC server that lies about itself', function () {
     const { stdout, stderr } = await place.run(words);
     const manifest = join(place.folder, 'modules.d/library/manifest.json');
     const written = existsSync(manifest) ? statSync(manifest).size : 0;
-    place.remove();
     return { hasRoutes: /"routes": [1-9]/.test(stdout), written, error: stdout + stderr };
   };
 

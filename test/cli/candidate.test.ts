@@ -35,7 +35,6 @@ describe('modgate candidate', function () {
     await host?.stop();
     await live?.stop();
     await other?.stop();
-    place?.remove();
   });
 
   const run = (...args: string[]) =>

@@ -82,8 +82,6 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
     chmodSync(command, 0o755);
   });
 
-  after(() => place.remove());
-
   async function skipWithout(shell: string, test: Mocha.Context): Promise<string> {
     await execute(shell, ['-c', 'true']).catch(() => test.skip());
     return place.write(`completion.${shell}`, (await runModgate(['completion', shell])).stdout);

@@ -35,8 +35,6 @@ describe('modgate grants', () => {
     place.write('modules.d/crm/manifest.json', MANIFEST);
   });
 
-  afterEach(() => place.remove());
-
   const describeCrm = (members: object = {}) =>
     place.write('modules.d/crm.json', { ...DESCRIPTOR, ...members });
 

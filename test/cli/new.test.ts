@@ -13,8 +13,6 @@ describe('modgate new module', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const list = (folder = 'modules.d') =>
     readdirSync(join(place.folder, folder), { recursive: true }).map(String).sort();
 
@@ -221,8 +219,6 @@ describe('modgate new plugin', () => {
   beforeEach(() => {
     place = createWorkplace();
   });
-
-  afterEach(() => place.remove());
 
   const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
 

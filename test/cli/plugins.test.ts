@@ -33,8 +33,6 @@ describe('modgate plugins', () => {
     writePlugin(plugins, { name: 'broken', manifest: '{', entry: null });
   });
 
-  after(() => place.remove());
-
   const list = async (...args: string[]): Promise<readonly Entry[]> => {
     const { code, stdout, stderr } = await place.run(['plugins', '--json', ...args]);
     expect([code, stderr]).to.deep.equal([0, '']);

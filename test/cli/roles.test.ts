@@ -49,8 +49,6 @@ describe('modgate roles', function () {
     place.write('modules.d/off.json', describeModule('off', ENDPOINT, off, { enabled: false }));
   });
 
-  afterEach(() => place.remove());
-
   const run = (...args: string[]) => place.run([...args, '--roles', 'roles.json']);
   const readJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json');
@@ -151,8 +149,6 @@ describe('modgate grants --role', () => {
       describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM_MANIFEST } }),
     );
   });
-
-  after(() => place.remove());
 
   it('prints what a role opens, with the roles that it names', async () => {
     const { code, stdout } = await place.run(['grants', '--role', 'support']);

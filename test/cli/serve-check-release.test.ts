@@ -21,7 +21,6 @@ describe('serve --check of a host that follows releases', function () {
   });
   afterEach(async () => {
     await host.stop();
-    place.remove();
   });
 
   const check = async (...args: string[]) => {

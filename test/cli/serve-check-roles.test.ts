@@ -22,8 +22,6 @@ describe('modgate serve --check with roles', () => {
     place.write('modules.d/crm.json', describeModule('crm', 'http://127.0.0.1:9', ROUTES));
   });
 
-  afterEach(() => place.remove());
-
   const RULES = ['undeclared-scope', 'unused-role', 'unknown-role', 'roles-without-file'];
   const check = async (...args: readonly string[]) => {
     const { code, stdout } = await place.run(['serve', '--check', '--json', ...args]);

@@ -26,8 +26,6 @@ describe('modgate serve --check', () => {
     mkdirSync(join(place.folder, 'modules.d'));
   });
 
-  afterEach(() => place.remove());
-
   const check = (...args: readonly string[]) => checkWith({}, ...args);
   const checkWith = async (env: Readonly<Record<string, string>>, ...args: readonly string[]) => {
     const { code, stdout, stderr } = await place.run(['serve', '--check', '--json', ...args], env);

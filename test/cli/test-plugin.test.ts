@@ -56,8 +56,6 @@ describe('modgate test-plugin', () => {
     writePlugin('acme', INDEX, TESTKIT);
   });
 
-  after(() => place.remove());
-
   function writePlugin(folder: string, index: string, testkit: string | null): void {
     place.write(`${folder}/plugin.json`, PLUGIN_JSON);
     // The package of modgate itself, which this folder does not have.
@@ -178,25 +176,21 @@ subjects.push({ ...subjects[0], except: { 'adapter.kind': 'it is the third' } })
 
   it('finds an installed package by its name', async () => {
     const elsewhere = createWorkplace();
-    try {
-      const installed = join(elsewhere.folder, 'node_modules/@acme/modgate-local');
-      cpSync(join(place.folder, 'acme'), installed, { recursive: true });
-      elsewhere.write('package.json', { type: 'module' });
-      elsewhere.write('node_modules/@acme/modgate-local/package.json', {
-        type: 'module',
-        exports: './index.js',
-      });
-      symlinkSync(
-        join(ROOT, 'node_modules/superstruct'),
-        join(elsewhere.folder, 'node_modules/superstruct'),
-      );
-      const args = ['test-plugin', '@acme/modgate-local', '--only', 'adapter.kind'];
-      const { code, stdout, stderr } = await elsewhere.run(args);
-      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.include('1 passed, 0 failed, 0 skipped');
-    } finally {
-      elsewhere.remove();
-    }
+    const installed = join(elsewhere.folder, 'node_modules/@acme/modgate-local');
+    cpSync(join(place.folder, 'acme'), installed, { recursive: true });
+    elsewhere.write('package.json', { type: 'module' });
+    elsewhere.write('node_modules/@acme/modgate-local/package.json', {
+      type: 'module',
+      exports: './index.js',
+    });
+    symlinkSync(
+      join(ROOT, 'node_modules/superstruct'),
+      join(elsewhere.folder, 'node_modules/superstruct'),
+    );
+    const args = ['test-plugin', '@acme/modgate-local', '--only', 'adapter.kind'];
+    const { code, stdout, stderr } = await elsewhere.run(args);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.include('1 passed, 0 failed, 0 skipped');
   });
 
   it('exits with 1 and one line for a plugin that a host rejects', async () => {

@@ -33,8 +33,6 @@ describe('modgate token', function () {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   for (const file of ['tokens.yaml', 'tokens.json']) {
     it(`creates ${file} with mode 0600 and without the token`, async () => {
       const token = await create(file, 'billing', '--scope', 'crm.read', '--scope', 'crm.write');

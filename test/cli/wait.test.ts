@@ -38,7 +38,6 @@ describe('modgate wait', () => {
     const place = createWorkplace();
     const file = place.write('crm.json', descriptor);
     const { stdout } = await place.run(['check', file, '--json']);
-    place.remove();
     const { files } = JSON.parse(stdout) as { files: [{ digest: string; config_digest: string }] };
     return files[0];
   }

@@ -158,6 +158,7 @@ describe('deploy/nginx.conf', () => {
   before(() => {
     folder = createFolder();
   });
+
   it('is valid', function () {
     const file = join(folder, 'valid.conf');
     writeFileSync(file, describeNginx(folder, `include ${resolve('deploy/nginx.conf')};`));

@@ -59,8 +59,6 @@ describe('the commands of the pages', function () {
     place.installInto(plugin);
   });
 
-  after(() => place?.remove());
-
   it('are found, and the table of roles names no page without one', () => {
     expect(withCommands).to.have.length.above(25);
     expect(Object.keys(ROLES).filter((page) => !withCommands.includes(page))).to.deep.equal([]);

@@ -83,6 +83,7 @@ function listPackedFiles(more: readonly string[] = []): string[] {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+
   const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
   return files.map(({ path }) => path);
 }

@@ -24,7 +24,6 @@ describe('the client of the README', () => {
       await importTypeScript(file);
     } finally {
       console.log = log;
-      place.remove();
     }
     expect(printed).to.deep.equal(['tea', 'provider_error']);
   });

@@ -61,8 +61,6 @@ describe(PAGES.join(', '), function () {
       .and.match(/^[#ℹ] fail 0$/m);
   });
 
-  after(() => author.remove());
-
   it('begins with the commands that make, build and test a plugin', () => {
     expect(blocks[0]?.kind).to.equal('sh');
     expect(blocks[0]?.body).to.include(`new plugin ${PLUGIN}\n`).and.include('\nnpm test\n');

@@ -109,12 +109,12 @@ describe('MCP servers from npm', function () {
       this.skip();
     }
   });
+
   beforeEach(() => {
     place = createWorkplace();
     place.write('a.txt', 'a text');
     place.write('schema.graphql', 'type Query { hello(name: String!): String }');
   });
-  afterEach(() => place.remove());
 
   function findProgram(name: string): string {
     const folder = join(packages, 'node_modules', name);

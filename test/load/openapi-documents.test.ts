@@ -31,8 +31,6 @@ describe('large OpenAPI documents', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   it(`pass two public validators with ${MODULES} modules of ${ROUTES} routes`, async () => {
     for (let at = 0; at < MODULES; at += 1) {
       place.write(`modules.d/m${at}.json`, {

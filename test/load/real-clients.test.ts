@@ -184,6 +184,7 @@ describe('clients and servers of npm', function () {
     provider?.closeAllConnections();
     provider?.close();
   });
+
   const serve = async (listener: RequestListener): Promise<string> => {
     provider = createServer(listener);
     provider.listen(0, '127.0.0.1');

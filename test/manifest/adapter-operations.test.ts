@@ -80,7 +80,6 @@ describe('operations of an adapter', () => {
 
   after(async () => {
     await host?.stop();
-    place?.remove();
   });
 
   const check = (file: object) => listFindings(place, file, '--plugins', folder);

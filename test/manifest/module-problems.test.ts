@@ -97,10 +97,6 @@ describe('problems that an adapter finds', () => {
     place = createWorkplace();
   });
 
-  after(() => {
-    place?.remove();
-  });
-
   const check = (file: object) => listFindings(place, file, '--plugins', folder);
 
   it('are shown for a descriptor, each at its place', async () => {

@@ -10,8 +10,6 @@ describe('the OpenAPI document of the example', () => {
     copyExamples(place.folder);
   });
 
-  after(() => place.remove());
-
   it('passes two public validators', async () => {
     const { stdout } = await place.run(['openapi', '--modules', 'modules.d']);
     await expectValidDocument(stdout);

@@ -30,8 +30,6 @@ describe('the package', function () {
     );
   });
 
-  after(() => folder.remove());
-
   it('is small', () => {
     const bytes = files.map((path) => statSync(join(root, path)).size);
     expect(files.length).to.be.within(100, MAX_FILES);

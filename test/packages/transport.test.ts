@@ -107,7 +107,6 @@ describe("a stranger's adapter on modgate/transport, in the packed package", fun
     }
     await dnsmasq?.stop();
     server?.close();
-    folder?.remove();
   });
 
   it('finds its server by SRV, trusts its authority, and sends its credentials', async () => {

@@ -115,6 +115,7 @@ describe('modgate audit', () => {
   beforeEach(() => {
     stateDir = createFolder();
   });
+
   it('rejects a file that is not a store', async () => {
     writeFileSync(join(stateDir, 'modgate.db'), Buffer.alloc(9000, 'x'));
     expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);

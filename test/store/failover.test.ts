@@ -127,17 +127,13 @@ describe('PostgreSQL store that fails over', function () {
     });
     await waitUntil('the reason', () => isReadOnly(store));
     const place = createWorkplace();
-    try {
-      mkdirSync(`${place.folder}/modules.d`);
-      const where = ['--store', `postgres://postgres@127.0.0.1:${primary.port}/postgres`];
-      const checked = await place.run(['serve', '--check', '--connect', ...where]);
-      expect(checked.stdout).to.include(
-        `the store at 127.0.0.1:${primary.port} cannot be used: ${READ_ONLY}`,
-      );
-      expect((await place.run(['audit', ...where])).code).to.equal(0);
-    } finally {
-      place.remove();
-    }
+    mkdirSync(`${place.folder}/modules.d`);
+    const where = ['--store', `postgres://postgres@127.0.0.1:${primary.port}/postgres`];
+    const checked = await place.run(['serve', '--check', '--connect', ...where]);
+    expect(checked.stdout).to.include(
+      `the store at 127.0.0.1:${primary.port} cannot be used: ${READ_ONLY}`,
+    );
+    expect((await place.run(['audit', ...where])).code).to.equal(0);
     await setReadOnly('off');
     await waitUntil('a write', () => mayWrite(store, 3), BACK_WITHIN_MS);
     const notified: (string | null)[] = [];

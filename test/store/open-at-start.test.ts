@@ -24,6 +24,7 @@ describe('the code of the store', () => {
   before(() => {
     directory = createFolder();
   });
+
   const loadsKysely = async (args: readonly string[]) => {
     const loaded = await listLoadedFiles(directory, {}, async (env) => {
       const host = await startHostProcess({ args, env });

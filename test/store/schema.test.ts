@@ -109,7 +109,6 @@ for (const kind of BACKENDS) {
       mkdirSync(`${place.folder}/modules.d`);
       where = backend.url === null ? ['--state', backend.stateDir] : ['--store', backend.url];
     });
-    afterEach(() => place.remove());
 
     const keys = { MODGATE_STORE_KEY: '0'.repeat(64) };
     const check = ['serve', '--check', '--connect', '--env', 'development'];

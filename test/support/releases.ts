@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ReleasesStatus } from '../../core/contract/release-status.js';
 import type { ReceivedResponse } from '../../core/selftest/raw-http.js';
 import { type Ended, runHere } from './cli/run-here.js';
 import { call, JSON_TYPE, parseJson } from './http/call.js';
+import { createFolder } from './temporary-folder.js';
 
 /** A publisher without the right to code. */
 export const PUBLISHER = 'dev-service:publisher:modgate.releases';
@@ -27,10 +27,9 @@ interface Workspace {
 export function useWorkspace(token = CODE_PUBLISHER): Workspace {
   let directory = '';
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-publish-'));
+    directory = createFolder();
     mkdirSync(join(directory, 'modules.d'));
   });
-  afterEach(() => rmSync(directory, { recursive: true, force: true }));
   const workspace: Workspace = {
     get folder() {
       return join(directory, 'modules.d');

@@ -38,8 +38,6 @@ describe('modgate check --against, for addresses and mounts', () => {
     });
   });
 
-  afterEach(() => place.remove());
-
   const write = (name: string, overrides: object) =>
     place.write(`modules.d/${name}.json`, serve(name, overrides));
   const compare = async (...args: string[]) => {

@@ -49,8 +49,6 @@ describe('modgate check --against', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   function drop(name: string, routes: readonly RouteOptions[], overrides: object = {}): void {
     place.write(
       `modules.d/${name.replace('/', '-')}.json`,

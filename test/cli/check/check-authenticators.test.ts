@@ -15,8 +15,6 @@ describe('modgate check with authenticators of plugins', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   async function readNotes(...args: string[]): Promise<unknown> {
     const { code, stdout } = await place.run(['check', ...args, '--json']);
     expect(code).to.equal(0);

@@ -39,7 +39,6 @@ describe('modgate check, of candidates', () => {
   beforeEach(() => {
     place = createWorkplace();
   });
-  afterEach(() => place.remove());
 
   /** @param candidate lines of the descriptor that follow line 6, which has the key */
   const write = (candidate: string, endpoints = `['${LIVE}']`) =>

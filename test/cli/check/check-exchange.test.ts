@@ -12,36 +12,33 @@ const PUBLIC = {
 describe('modgate check of a module that exchanges tokens', () => {
   const findWarnings = async (exchange: object, config: object, others: object) => {
     const place = createWorkplace();
-    try {
-      place.write('modules.d/crm.json', {
-        apiVersion: 'modgate/v1',
-        module: 'crm',
-        provider: {
-          kind: 'http',
-          config: {
-            endpoints: ['http://127.0.0.1:9'],
-            auth: {
-              exchange: {
-                issuer: 'https://issuer.example',
-                client_id: 'me',
-                client_secret: 'env:SECRET',
-                ...exchange,
-              },
+    place.write('modules.d/crm.json', {
+      apiVersion: 'modgate/v1',
+      module: 'crm',
+      provider: {
+        kind: 'http',
+        config: {
+          endpoints: ['http://127.0.0.1:9'],
+          auth: {
+            exchange: {
+              issuer: 'https://issuer.example',
+              client_id: 'me',
+              client_secret: 'env:SECRET',
+              ...exchange,
             },
-            ...config,
           },
+          ...config,
         },
-        ...others,
-      });
-      const { code, stdout } = await place.run(['check', '--allow-missing-secrets', '--json']);
-      expect(code).to.equal(0);
-      const { findings } = JSON.parse(stdout) as { findings: { message: string; rule: string }[] };
-      return findings
-        .filter(({ rule }) => rule === 'exchange-without-caller')
-        .map(({ message }) => message.replace("'provider.config.auth.exchange': ", ''));
-    } finally {
-      place.remove();
-    }
+      },
+      ...others,
+    });
+
+    const { code, stdout } = await place.run(['check', '--allow-missing-secrets', '--json']);
+    expect(code).to.equal(0);
+    const { findings } = JSON.parse(stdout) as { findings: { message: string; rule: string }[] };
+    return findings
+      .filter(({ rule }) => rule === 'exchange-without-caller')
+      .map(({ message }) => message.replace("'provider.config.auth.exchange': ", ''));
   };
 
   it('warns of requests of the host itself, which carry no credentials', async () => {

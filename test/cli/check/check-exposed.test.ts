@@ -19,7 +19,6 @@ describe('modgate check of operations for agents', () => {
   beforeEach(() => {
     place = createWorkplace();
   });
-  afterEach(() => place.remove());
 
   const check = async (
     only: readonly string[] | null,

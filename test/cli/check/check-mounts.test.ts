@@ -11,7 +11,6 @@ describe('modgate check of mounts', () => {
   beforeEach(() => {
     place = createWorkplace();
   });
-  afterEach(() => place.remove());
 
   const write = (name: string, mount: unknown) =>
     place.write(`modules.d/${name}.json`, describeModule(name, ENDPOINT, [], { mount }));

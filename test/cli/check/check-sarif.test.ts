@@ -82,8 +82,6 @@ describe('modgate check --format sarif', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   async function check(...args: string[]) {
     const { code, stdout } = await place.run(['check', '--format', 'sarif', ...args]);
     const sarif = JSON.parse(stdout) as Sarif;

@@ -43,8 +43,6 @@ describe('modgate check', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const checkJson = (...args: string[]) => checkJsonIn(place, ...args);
 
   it('prints only the summary for a valid folder', async () => {

@@ -51,8 +51,6 @@ describe('a typed client of routes of bytes', () => {
     place = createClientPlace();
   });
 
-  after(() => place.remove());
-
   it('sends forms, blobs, streams and texts, and returns bytes as the caller chooses', async () => {
     const args = ['client', 'files', 'raw', '--url', setup.host.url, '--token', ROOT];
     const { code, stderr } = await place.run([...args, '--out', 'client.ts']);

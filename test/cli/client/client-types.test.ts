@@ -72,8 +72,6 @@ describe('the types that modgate client writes', () => {
     place = createClientPlace();
   });
 
-  after(() => place.remove());
-
   async function write(document: object): Promise<string> {
     const host = await startFakeHost(() => ({ body: JSON.stringify(document) }));
     const args = ['client', '--url', host.url, '--token', 'x', '--out', 'types.ts'];

@@ -79,8 +79,6 @@ describe('modgate client', () => {
     place = createClientPlace();
   });
 
-  after(() => place.remove());
-
   const run = (...args: string[]) =>
     place.run(['client', '--url', setup.host.url, '--token', TOKEN, ...args]);
 
@@ -170,7 +168,6 @@ describe('modgate client', () => {
     ]);
     // The folder of the file is searched as well.
     expect((await other.run([...args, join(place.folder, 'other.ts')])).code).to.equal(0);
-    other.remove();
   });
 
   it('says that openapi-typescript needs TypeScript 5 where it cannot be loaded', async () => {
@@ -178,7 +175,6 @@ describe('modgate client', () => {
     other.write('node_modules/openapi-typescript/index.js', 'undefined.factory()');
     const args = ['client', '--url', setup.host.url, '--token', TOKEN, '--out', 'types.ts'];
     const { code, stderr } = await other.run(args);
-    other.remove();
     expect([code, stderr]).to.deep.equal([
       2,
       'modgate: openapi-typescript cannot be loaded; with TypeScript 5: ' +

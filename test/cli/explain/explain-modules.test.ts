@@ -26,7 +26,6 @@ describe('modgate explain --modules', () => {
   });
 
   after(async () => {
-    place.remove();
     await host?.stop();
   });
 

@@ -129,7 +129,6 @@ describe('a module imported with a discriminator', () => {
   });
 
   after(async () => {
-    place.remove();
     await Promise.all([provider.close(), host.stop()]);
   });
 

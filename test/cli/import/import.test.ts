@@ -41,8 +41,6 @@ describe('modgate import openapi', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const importShop = (...overrides: string[]) =>
     place.run([
       ...['import', 'openapi', 'shop.json', '--module', 'acme/shop', '--endpoint', ENDPOINT],
@@ -251,7 +249,6 @@ describe('a module imported from a URL', () => {
       });
       expect((await call(':shop.items.write')).status).to.equal(403);
     } finally {
-      place.remove();
       await source.close();
       await host.stop();
     }

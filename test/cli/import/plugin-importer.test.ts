@@ -97,8 +97,6 @@ describe('modgate import with an importer of a plugin', () => {
     place.write('orders.json', MODULE);
   });
 
-  afterEach(() => place.remove());
-
   const read = (name: string) => readFileSync(join(place.folder, name), 'utf8');
   const importOrders = (...more: string[]) =>
     place.run(

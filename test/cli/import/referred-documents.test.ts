@@ -94,8 +94,6 @@ describe('modgate import of a document that refers to others', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const importFrom = (source: string, ...overrides: string[]) =>
     place.run([
       ...['import', 'openapi', source, '--module', 'shop'],

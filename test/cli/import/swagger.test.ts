@@ -117,8 +117,6 @@ describe('modgate import of Swagger 2.0', () => {
     routes = new Map(manifest.http_routes.map((route) => [route.operation.operation_id, route]));
   });
 
-  after(() => place.remove());
-
   const find = (id: string) => routes.get(id)?.operation;
 
   it('makes a route of each operation, and passes check', async () => {

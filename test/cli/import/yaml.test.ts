@@ -12,8 +12,6 @@ describe('an OpenAPI document in YAML', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const importText = (text: string, name = 'shop.yaml') => {
     place.write(name, text);
     return place.run([

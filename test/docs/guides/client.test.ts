@@ -25,7 +25,6 @@ describe(PAGE, () => {
     const blocks = readDocumentedBlocks(PAGE).filter(({ kind }) => kind === 'ts');
     const use = place.write('use.ts', [...blocks.map(({ body }) => body), OWN].join('\n'));
     const errors = compile([use], { lib: ['es2022', 'dom'], types: [] });
-    place.remove();
     expect(errors).to.deep.equal([]);
   });
 });

@@ -31,46 +31,38 @@ function findBlock(isWanted: (block: DocumentedBlock) => boolean): string {
 describe(PAGE, () => {
   it('has descriptors that modgate check accepts', async () => {
     const place = createWorkplace();
-    try {
-      expect(writeDocumentedFiles(PAGE, place.folder)).to.deep.equal([
-        'modules.d/crm.yaml',
-        'modules.d/billing.yaml',
-        'modules.d/payroll.yaml',
-        'modules.d/orders.yaml',
-        'modules.d/stock.yaml',
-        'modules.d/mail.yaml',
-        'modules.d/mail/endpoints.yaml',
-        'modules.d/invoices.yaml',
-      ]);
-      const args = ['check', '--allow-missing-secrets', '--json'];
-      const { code, stdout } = await place.run(args);
-      const { findings } = JSON.parse(stdout) as { findings: { rule: string }[] };
-      expect({ code, rules: findings.map(({ rule }) => rule) }).to.deep.equal({
-        code: 0,
-        // The warning names the origin that receives the copies of invoices.
-        rules: ['candidate-origin'],
-      });
-    } finally {
-      place.remove();
-    }
+    expect(writeDocumentedFiles(PAGE, place.folder)).to.deep.equal([
+      'modules.d/crm.yaml',
+      'modules.d/billing.yaml',
+      'modules.d/payroll.yaml',
+      'modules.d/orders.yaml',
+      'modules.d/stock.yaml',
+      'modules.d/mail.yaml',
+      'modules.d/mail/endpoints.yaml',
+      'modules.d/invoices.yaml',
+    ]);
+    const args = ['check', '--allow-missing-secrets', '--json'];
+    const { code, stdout } = await place.run(args);
+    const { findings } = JSON.parse(stdout) as { findings: { rule: string }[] };
+    expect({ code, rules: findings.map(({ rule }) => rule) }).to.deep.equal({
+      code: 0,
+      // The warning names the origin that receives the copies of invoices.
+      rules: ['candidate-origin'],
+    });
   });
 
   it('shows what modgate grants --role prints', async () => {
     const place = createWorkplace();
-    try {
-      const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
-      place.write('modules.d/crm.json', crm);
-      place.write(
-        'roles.yaml',
-        findBlock(({ body }) => body.startsWith('# roles.yaml')),
-      );
-      const block = findBlock(({ body }) => body.startsWith('$ npx modgate grants --role'));
-      const [command = '', ...lines] = block.split('\n');
-      const { code, stdout } = await place.run(command.split(' ').slice(3));
-      expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
-    } finally {
-      place.remove();
-    }
+    const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
+    place.write('modules.d/crm.json', crm);
+    place.write(
+      'roles.yaml',
+      findBlock(({ body }) => body.startsWith('# roles.yaml')),
+    );
+    const block = findBlock(({ body }) => body.startsWith('$ npx modgate grants --role'));
+    const [command = '', ...lines] = block.split('\n');
+    const { code, stdout } = await place.run(command.split(' ').slice(3));
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: lines.join('\n') });
   });
 
   it('shows what modgate candidate prints', async () => {
@@ -108,30 +100,25 @@ describe(PAGE, () => {
       expect(host.requests[0]?.target).to.equal('/candidate?module=invoices');
     } finally {
       await host.stop();
-      place.remove();
     }
   });
 
   it('has files of roles, tokens and issuers that a host accepts', async () => {
     const place = createWorkplace();
-    try {
-      for (const name of ['roles.yaml', 'tokens.yaml', 'issuers.yaml']) {
-        place.write(
-          name,
-          findBlock(({ body }) => body.startsWith(`# ${name}\n`)),
-        );
-      }
-      const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
-      place.write('modules.d/crm.json', crm);
-      const command = findBlock(({ kind, body }) => kind === 'sh' && body.includes('serve'));
-      const args = [...command.trim().split(' ').slice(2), '--issuers', 'issuers.yaml'];
-      const { code, stdout, stderr } = await place.run([
-        ...[...args, '--env', 'production', '--modules', 'modules.d', '--state', 'state'],
-        '--check',
-      ]);
-      expect(code, stdout + stderr).to.equal(0);
-    } finally {
-      place.remove();
+    for (const name of ['roles.yaml', 'tokens.yaml', 'issuers.yaml']) {
+      place.write(
+        name,
+        findBlock(({ body }) => body.startsWith(`# ${name}\n`)),
+      );
     }
+    const crm = describeModule('crm', ENDPOINT, [], { manifest: { inline: CRM } });
+    place.write('modules.d/crm.json', crm);
+    const command = findBlock(({ kind, body }) => kind === 'sh' && body.includes('serve'));
+    const args = [...command.trim().split(' ').slice(2), '--issuers', 'issuers.yaml'];
+    const { code, stdout, stderr } = await place.run([
+      ...[...args, '--env', 'production', '--modules', 'modules.d', '--state', 'state'],
+      '--check',
+    ]);
+    expect(code, stdout + stderr).to.equal(0);
   });
 });

@@ -57,6 +57,7 @@ describe(PAGE, () => {
     folder = createFolder();
     setup.answer((request, response) => void serve(request, response));
   });
+
   const run = (command: string) => {
     const text = command
       .replaceAll('127.0.0.1:3000', new URL(setup.host.url).host)

@@ -241,22 +241,18 @@ describe('TLS settings', () => {
   ] as [string, Record<string, string>, string[], RegExp][]) {
     it(`reject ${title} with exit code 2`, async () => {
       const place = createWorkplace();
-      try {
-        place.write('modules.d/.keep', '');
-        place.write('server.pem', server.cert);
-        writeFileSync(join(place.folder, 'server.key'), server.key, { mode: 0o600 });
-        for (const [name, text] of Object.entries(files)) place.write(name, text);
-        const path = (name: string) => join(place.folder, name);
-        const paths = args.map((arg) => (/\.\w+$/.test(arg) ? path(arg) : arg));
-        const folders = ['--modules', path('modules.d'), '--state', path('state')];
-        const { code, stderr } = await rejectStart([...base, ...folders, ...paths]);
-        expect(code, stderr).to.equal(2);
-        expect(stderr)
-          .to.match(message)
-          .and.not.match(/canary|PRIVATE/);
-      } finally {
-        place.remove();
-      }
+      place.write('modules.d/.keep', '');
+      place.write('server.pem', server.cert);
+      writeFileSync(join(place.folder, 'server.key'), server.key, { mode: 0o600 });
+      for (const [name, text] of Object.entries(files)) place.write(name, text);
+      const path = (name: string) => join(place.folder, name);
+      const paths = args.map((arg) => (/\.\w+$/.test(arg) ? path(arg) : arg));
+      const folders = ['--modules', path('modules.d'), '--state', path('state')];
+      const { code, stderr } = await rejectStart([...base, ...folders, ...paths]);
+      expect(code, stderr).to.equal(2);
+      expect(stderr)
+        .to.match(message)
+        .and.not.match(/canary|PRIVATE/);
     });
   }
 

@@ -178,6 +178,7 @@ describe('the right for code that a release needs', () => {
   beforeEach(() => {
     folder = createFolder();
   });
+
   const inspect = async (descriptor: Json, files: Files = FILES): Promise<InspectedRelease> => {
     writeFileSync(join(folder, 'crm.json'), JSON.stringify(descriptor));
     const { descriptors, diagnostics } = await inspectFolder(folder, { plugins, environment: {} });

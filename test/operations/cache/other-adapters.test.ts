@@ -140,6 +140,5 @@ describe('the cache of a module with an adapter of another author', () => {
     expect(await check('acme-wrong')).to.deep.equal([
       "the adapter of kind 'acme-wrong' returns an invalid config description",
     ]);
-    place.remove();
   });
 });

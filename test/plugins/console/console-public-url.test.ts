@@ -17,8 +17,6 @@ describe('the console of a host with a public URL', () => {
     place = createWorkplace();
   });
 
-  after(() => place.remove());
-
   const signIn = (origin: string) =>
     callConsole(setup.host, {
       method: 'POST',

@@ -18,7 +18,6 @@ describe('modgate check of a grpc module', () => {
   beforeEach(() => {
     place = createWorkplace();
   });
-  afterEach(() => place.remove());
 
   async function check(config: object, manifest?: string): Promise<readonly string[]> {
     const descriptor = describeLibrary(ROUTES, 'grpc://127.0.0.1:9', {}, config)['library.json'];

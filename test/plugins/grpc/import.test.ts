@@ -23,8 +23,6 @@ describe('modgate import grpc', () => {
     place = createWorkplace();
   });
 
-  afterEach(() => place.remove());
-
   const readManifest = () =>
     JSON.parse(readFileSync(join(place.folder, 'modules.d/library/manifest.json'), 'utf8')) as {
       http_routes: Route[];

@@ -85,8 +85,6 @@ describe('modgate import grpc of .proto files', () => {
     place.write('protos/google/api/httpbody.proto', HTTP_BODY);
   });
 
-  afterEach(() => place.remove());
-
   const read = (name: string) => readFileSync(join(place.folder, 'modules.d', name));
 
   const importFiles = (sources: readonly string[], ...others: string[]) =>

@@ -90,7 +90,6 @@ describe('tools of an MCP server through /mcp', () => {
     await client?.close();
     await host?.stop();
     await server?.stop();
-    place?.remove();
   });
 
   const call = (name: string, args: Record<string, unknown> = {}) =>

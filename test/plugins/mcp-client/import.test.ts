@@ -54,7 +54,6 @@ describe('modgate import mcp', () => {
     tools = [READ, SAFE, PLAIN, ODD];
     place = createWorkplace();
   });
-  afterEach(() => place.remove());
 
   const run = (...args: string[]) => place.run(['import', 'mcp', '--module', 'notes', ...args]);
 

@@ -56,7 +56,6 @@ describe('routes that say that they read', () => {
     const { stdout } = await place.run(['check', 'shop.json', '--against', setup.host.url], {
       MODGATE_TOKEN: 'dev-service:ops:modgate.modules.read',
     });
-    place.remove();
     expect(stdout).to.include('~ POST /order: reads false -> true');
     expect(stdout).to.include('+ permission reads opens POST /order');
     expect(stdout).to.not.include('opens POST /search');

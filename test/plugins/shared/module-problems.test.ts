@@ -79,7 +79,6 @@ describe('descriptors and manifests that a kind cannot carry', () => {
   before(() => {
     place = createWorkplace();
   });
-  after(() => place.remove());
 
   const problemsOf = async (kind: string, descriptor: object, manifest: object) => {
     const { config, route } = KINDS[kind] as Kind;

@@ -68,7 +68,6 @@ describe("a stranger's kind", () => {
   after(async () => {
     await host?.stop();
     await redis?.kill();
-    place?.remove();
   });
 
   const send = (path: string, init: RequestInit = {}, as = CALLER) =>

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ExchangeServer, startExchangeServer } from '../exchange-server.js';
 import { createSigningKey, ISSUER, type SigningKey, signToken } from '../fake-issuer.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
 import { type HostProcess, startHostProcess } from '../start-host.js';
+import { createFolder } from '../temporary-folder.js';
 
 export const SECRET = 'secret-that-nobody-may-read';
 export const ROUTES = [
@@ -65,7 +65,7 @@ export function useExchangeHost(
   };
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-exchange-'));
+    folder = createFolder();
     key = await createSigningKey('first');
     server = await startExchangeServer();
     provider = await startProvider((request, response) => {
@@ -104,7 +104,6 @@ export function useExchangeHost(
     await host.stop();
     await provider.stop();
     await server.close();
-    rmSync(folder, { recursive: true });
   });
 
   const sign = (subject: string, claims: object) =>

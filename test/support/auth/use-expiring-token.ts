@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { started } from '../started.js';
 import { type StreamingProvider, startStreamingProvider } from '../streaming-provider.js';
+import { createFolder } from '../temporary-folder.js';
 
 const LIFETIME_MS = 1500;
 
@@ -32,7 +32,7 @@ export function useExpiringToken(
   let expiresAt = 0;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-expiring-'));
+    folder = createFolder();
     issuer = await startProvider((request, response) => {
       expiresAt ||= Date.now() + LIFETIME_MS;
       const claims = { active: true, sub: 'ann', scope: 'chat.use', exp: expiresAt / 1000 };
@@ -56,7 +56,6 @@ export function useExpiringToken(
     await host?.stop();
     await provider?.stop();
     await issuer?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   return {

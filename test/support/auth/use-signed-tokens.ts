@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
@@ -14,6 +13,7 @@ import {
 import { call } from '../http/call.js';
 import { describeModule } from '../http/modules.js';
 import { type RunningHost, startHost } from '../start-host.js';
+import { createFolder } from '../temporary-folder.js';
 
 export const TARGET = '/modules/crm/http/items';
 export const OTHER_ISSUER = 'https://other.example';
@@ -80,7 +80,7 @@ export function useSignedTokens() {
   });
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-jwt-'));
+    folder = createFolder();
     issuersFile = join(folder, 'issuers.yaml');
     key = await createSigningKey('first');
     curve = await createSigningKey('curve', 'ES256');
@@ -106,7 +106,6 @@ export function useSignedTokens() {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     await provider.close();
     await issuer.close();
-    rmSync(folder, { recursive: true });
   });
 
   return {

@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ScriptedProvider, startProvider } from '../provider.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { started } from '../started.js';
+import { createFolder } from '../temporary-folder.js';
 import { createDescriptor, httpProvider } from './bridge.js';
 
 interface KindsOptions {
@@ -30,7 +29,7 @@ export function useKinds({ manifest, permission, answer, local }: KindsOptions):
   let host: RunningHost | undefined;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-bridge-'));
+    folder = createFolder();
     const socketPath = join(folder, 'provider.sock');
     overTcp = await startProvider(answer);
     overSocket = await startProvider(answer, { socketPath });
@@ -50,7 +49,6 @@ export function useKinds({ manifest, permission, answer, local }: KindsOptions):
     await host?.stop();
     await overTcp?.stop();
     await overSocket?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   return {

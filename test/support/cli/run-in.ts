@@ -1,20 +1,19 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createFolder } from '../temporary-folder.js';
 import type { Ended } from './run-here.js';
 import { runModgate } from './run-modgate.js';
 
-/** A temporary working directory for `modgate`. Remove it in `after`. */
+/** A temporary working directory for `modgate`. */
 export interface Workplace {
   readonly folder: string;
   /** Writes a file and its folders; objects become JSON. @returns its path. */
   write(name: string, text: string | object): string;
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
-  remove(): void;
 }
 
 export function createWorkplace(): Workplace {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-cli-')));
+  const folder = realpathSync(createFolder());
   return {
     folder,
     write: (name, text) => {
@@ -24,7 +23,6 @@ export function createWorkplace(): Workplace {
       return path;
     },
     run: (args, env = {}) => run(folder, args, env),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

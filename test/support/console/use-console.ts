@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -7,6 +6,7 @@ import { useBrowser, type WatchedPage } from '../browser/browser.js';
 import { openHost, type RunningModgate } from '../open-host.js';
 import { type ScriptedProvider, startProvider } from '../provider.js';
 import { started } from '../started.js';
+import { createFolder } from '../temporary-folder.js';
 import { OPS, signInOnceOpen } from './console-client.js';
 import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
 import {
@@ -76,7 +76,7 @@ export function useConsole(): ConsoleSetup {
     );
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-console-'));
+    directory = createFolder();
     mkdirSync(join(directory, 'modules.d'));
     provider = await startProvider(answerShop);
     issuer = await startSignInProvider();
@@ -105,7 +105,6 @@ export function useConsole(): ConsoleSetup {
     const exit = await host?.stop();
     await provider?.stop();
     await issuer?.close();
-    if (host !== undefined) rmSync(directory, { recursive: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

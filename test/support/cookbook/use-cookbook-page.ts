@@ -1,8 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -14,6 +13,7 @@ import { installModgate } from '../docs/install-modgate.js';
 import { findFreePort } from '../free-port.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type Environment, openHost, type RunningModgate } from '../open-host.js';
+import { createFolder } from '../temporary-folder.js';
 
 interface PageOptions {
   /** Ports of the servers of the page, which are replaced by free ones; also an origin, by one on such a port. */
@@ -53,7 +53,7 @@ export function useCookbookPage(page: string, options: PageOptions): void {
   before(async function () {
     const missing = programs.filter((name) => !isInstalled(name));
     if (missing.length > 0) return skip(this, page, missing);
-    folder = mkdtempSync(join(tmpdir(), 'modgate-cookbook-'));
+    folder = createFolder();
     for (const port of documented) ports.set(port, await findFreePort());
     restorePath = installModgate(join(folder, 'bin'));
     mkdirSync(join(folder, 'modules.d'));
@@ -80,7 +80,6 @@ export function useCookbookPage(page: string, options: PageOptions): void {
     restorePath();
     await host?.stop();
     for (const server of servers) await end(server);
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
 
   for (const { command, output } of commands) {

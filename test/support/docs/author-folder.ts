@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { MAIN } from '../main-file.js';
+import { createFolder } from '../temporary-folder.js';
 import { packModgate } from './package-folder.js';
 
 const execute = promisify(execFile);
@@ -24,12 +24,11 @@ export interface AuthorFolder {
   readonly folder: string;
   /** Runs a script in bash, in the working directory in which the previous one ended. */
   run(script: string): Promise<ShellResult>;
-  remove(): void;
 }
 
 /** Packs the files that would be published. Requires a build. */
 export async function createAuthorFolder(): Promise<AuthorFolder> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-author-')));
+  const folder = realpathSync(createFolder());
   const tarball = await packModgate(folder);
   let directory = join(folder, 'work');
   mkdirSync(directory);
@@ -45,7 +44,6 @@ export async function createAuthorFolder(): Promise<AuthorFolder> {
       if (result.code === 0) directory = (await execute('cat', [left])).stdout.trim();
       return result;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

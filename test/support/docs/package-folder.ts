@@ -1,17 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BUNDLE } from '../main-file.js';
+import { createFolder } from '../temporary-folder.js';
 
 const execute = promisify(execFile);
 
@@ -27,12 +19,11 @@ export interface PackageFolder {
   readonly path: string;
   /** Lets another folder below this one find modgate as npm would have installed it there. */
   installInto(folder: string): void;
-  remove(): void;
 }
 
 /** Packs the files that would be published. Requires a build. The dependencies are those of the checkout. */
 export async function createPackageFolder(): Promise<PackageFolder> {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), 'modgate-package-')));
+  const path = realpathSync(createFolder());
   const tarball = await packModgate(path);
   const packages = join(path, 'node_modules');
   mkdirSync(packages);
@@ -49,7 +40,6 @@ export async function createPackageFolder(): Promise<PackageFolder> {
       symlinkSync(modgate, join(ownModules, 'modgate'));
       linkCommand(ownModules, modgate);
     },
-    remove: () => rmSync(path, { recursive: true, force: true }),
   };
 }
 
@@ -63,21 +53,12 @@ function linkCommand(packages: string, modgate: string): void {
  * @returns the path of the tarball
  */
 export async function packModgate(destination: string): Promise<string> {
-  const copy = mkdtempSync(join(tmpdir(), 'modgate-pack-'));
-  try {
-    copyPacked(copy);
-    const lib = join(copy, 'lib');
-    if (BUNDLE !== null) cpSync(BUNDLE, lib, { recursive: true });
-    else await execute(process.execPath, ['tools/bundle-package.mjs', lib]);
-    await execute(
-      'npm',
-      ['pack', '--silent', '--ignore-scripts', '--pack-destination', destination],
-      {
-        cwd: copy,
-      },
-    );
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  const copy = createFolder();
+  copyPacked(copy);
+  const lib = join(copy, 'lib');
+  if (BUNDLE !== null) cpSync(BUNDLE, lib, { recursive: true });
+  else await execute(process.execPath, ['tools/bundle-package.mjs', lib]);
+  const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', destination];
+  await execute('npm', args, { cwd: copy });
   return join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz')) ?? '');
 }

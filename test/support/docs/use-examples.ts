@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { copyExamples } from '../copy-examples.js';
 import { openHost, type RunningModgate } from '../open-host.js';
 import { started } from '../started.js';
+import { createFolder } from '../temporary-folder.js';
 import { installModgate } from './install-modgate.js';
 
 interface Examples {
@@ -25,7 +24,7 @@ export function useExamples({ isInstalled = false } = {}): Examples {
   let uninstall = () => {};
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'modgate-docs-'));
+    directory = createFolder();
     stateDir = join(directory, 'state');
     host = await openHost([
       ...['serve', '--env', 'development', '--port', '0'],
@@ -37,7 +36,6 @@ export function useExamples({ isInstalled = false } = {}): Examples {
   after(async () => {
     uninstall();
     const exit = await host?.stop();
-    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 

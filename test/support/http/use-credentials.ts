@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, type RawHeader } from '../../../core/selftest/raw-http.js';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../isolation/write-plugin.js';
 import { type RunningHost, startHost } from '../start-host.js';
+import { createFolder } from '../temporary-folder.js';
 import { type Call, call } from './call.js';
 import { describeModule } from './modules.js';
 
@@ -126,7 +126,7 @@ export function useCredentials() {
     });
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'modgate-credentials-'));
+    folder = createFolder();
     provider = await startEchoProvider();
     const manifest = { kinds: undefined, authenticators: [...NAMES, 'bad-reads'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
@@ -156,7 +156,6 @@ export function useCredentials() {
   after(async () => {
     const exit = await host?.stop();
     await provider?.close();
-    rmSync(folder, { recursive: true });
     expect(exit).to.deep.equal({ code: 0, signal: null });
     expectSilent();
   });

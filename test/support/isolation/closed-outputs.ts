@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call } from '../http/call.js';
 import { waitUntil } from '../http/wait-until.js';
 import { MAIN } from '../main-file.js';
+import { createFolder } from '../temporary-folder.js';
 
 /** Node.js writes its own warnings to stderr. */
 const WARN = 'setInterval(() => process.emitWarning(String(Math.random())), 10).unref();';
@@ -24,7 +24,7 @@ export function closedOutputsSuite(workers: number): void {
     let port: number;
 
     beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'modgate-outputs-'));
+      folder = createFolder();
       mkdirSync(join(folder, 'modules.d'));
       const args = ['serve', '--env', 'development', '--host', '127.0.0.1', '--port', '0'];
       args.push('--modules', join(folder, 'modules.d'), '--state', join(folder, 'state'));
@@ -48,7 +48,6 @@ export function closedOutputsSuite(workers: number): void {
 
     afterEach(() => {
       child.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
     });
 
     for (const names of [['stdout'], ['stderr'], ['stdout', 'stderr']] as const) {

@@ -72,7 +72,6 @@ for (const uri of RESOURCES[process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''] ?? []
   console.log(path, response.status);
 }
 await host.stop();
-place.remove();
 
 /** The arguments of each call of a tool: those that the scenario names, or examples. */
 function listArguments({ mcp, input_schema: schema = {} }: Route['operation']): readonly object[] {

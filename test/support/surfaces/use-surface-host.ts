@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Files, type Setup, useStarted } from '../http/use-host.js';
 import { writePlugin } from '../isolation/write-plugin.js';
 import { type HostProcess, startHostProcess } from '../start-host.js';
+import { createFolder } from '../temporary-folder.js';
 
 interface SurfaceHost {
   /** The source of the plugin. */
@@ -28,11 +26,10 @@ export function useSurfaceHost({
 }: SurfaceHost): Setup<HostProcess> {
   let plugins = '';
   const setup = useStarted((provider) => {
-    plugins = mkdtempSync(join(tmpdir(), 'modgate-surfaces-'));
+    plugins = createFolder();
     writePlugin(plugins, { name: 'acme-desk', manifest: { kinds: undefined, surfaces }, entry });
     const args = ['--plugins', plugins, '--surfaces', served.join(), ...more];
     return startHostProcess({ files: files(provider), args });
   });
-  after(() => rmSync(plugins, { recursive: true, force: true }));
   return setup;
 }

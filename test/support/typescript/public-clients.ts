@@ -25,8 +25,6 @@ export function describePublicClients(documents: readonly PublicDocument[]): voi
       place = createClientPlace();
     });
 
-    afterEach(() => place.remove());
-
     for (const document of documents) {
       if (findOutside(document.file) === null) {
         it(`${document.file} needs MODGATE_OUTSIDE, or ../shared/outside`);

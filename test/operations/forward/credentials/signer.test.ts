@@ -228,6 +228,5 @@ describe('a module with a signer', function () {
         null,
       ],
     ]);
-    place.remove();
   });
 });

@@ -59,6 +59,7 @@ describe('responses of modules', () => {
     writeFileSync(join(folder, 'modgate.yaml'), `cors:\n  origins: [${APP}]\n`);
     args.push('--config', join(folder, 'modgate.yaml'));
   });
+
   const setup = useHost(
     ({ url }) => ({
       'plain.json': describeModule('plain', url, ROUTES, { mount: [{ path: '/mounted' }] }),
