@@ -24,7 +24,8 @@ const STEPS = 40;
 const WRITTEN_FOREVER = 1_000_000;
 /** The library has a limit of its own. */
 const UNBOUNDED = { recursionLimit: Number.MAX_SAFE_INTEGER };
-const PATIENCE_MS = 20_000;
+/** Less than the timeout of a test. */
+const PATIENCE_MS = 50_000;
 
 /** What a reader made of what a server says of itself. */
 interface Outcome {
