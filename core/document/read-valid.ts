@@ -1,4 +1,5 @@
 import type { Context } from 'superstruct';
+import { keepCanonicalText } from '../contract/canonical-value.js';
 import type { AnyStruct } from '../contract/described.js';
 
 /** Returned for a value that may be invalid: superstruct decides, and says why. */
@@ -127,7 +128,9 @@ function readAbsent(struct: AnyStruct, readers: Readers): unknown {
   try {
     const value = readerOf(struct, readers)(undefined, NO_CONTEXT);
     if (typeof value !== 'object' || value === null) return value;
-    return readers === sharingReaders && isPlainData(value) ? freezeAll(value) : UNDECIDED;
+    if (readers !== sharingReaders || !isPlainData(value)) return UNDECIDED;
+    keepCanonicalText(freezeAll(value));
+    return value;
   } catch {
     return UNDECIDED;
   }

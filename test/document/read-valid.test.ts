@@ -23,6 +23,7 @@ import {
   type,
   union,
 } from 'superstruct';
+import { canonicalizeValue } from '../../core/contract/canonical-value.js';
 import {
   type AnyStruct,
   described,
@@ -117,6 +118,7 @@ describe('the validation of valid values', () => {
     expect(read(shared).mapping).to.equal(mapping);
     expect(() => Object.assign(mapping, { list: [] })).to.throw(TypeError);
     expect(mapping.list).to.satisfy(Object.isFrozen);
+    expect(canonicalizeValue([mapping])).to.equal('[{"list":["a"]}]');
     expect(read(shared).set).not.to.satisfy(Object.isFrozen);
     expect(read(shared, { mapping: { list: ['b'] } }).mapping.list).not.to.satisfy(Object.isFrozen);
     expect(read(own).mapping).not.to.satisfy(Object.isFrozen);
