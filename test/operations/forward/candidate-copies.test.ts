@@ -248,10 +248,13 @@ describe('the copies of a host with two workers', function () {
       });
       const { differences } = await read();
       expect(new Set(differences.map(({ request_id: id }) => id))).to.have.property('size', 24);
-      const { body } = await call(host, { target: '/metrics', as: 'dev-system:root' });
-      expect(body.toString()).to.include(
-        'modgate_candidate_total{module="crm",route="GET /items",result="different"} 24',
-      );
+      const counted =
+        'modgate_candidate_total{module="crm",route="GET /items",result="different"} 24';
+      // A scrape does not wait long for a busy worker.
+      await waitUntil('the copies are counted', async () => {
+        const { body } = await call(host, { target: '/metrics', as: 'dev-system:root' });
+        return body.toString().includes(`${counted}\n`);
+      });
     } finally {
       await host.stop();
       await live.stop();

@@ -87,8 +87,10 @@ describe('an MCP server behind a host with several workers', () => {
       const headers = { authorization: 'Bearer dev-system:ops' };
       return (await fetch(started(host).url + path, { headers })).text();
     };
-    expect(await read('/metrics')).to.include(
-      'modgate_mcp_changed_tool_calls_total{module="tools"} 10',
+    const counted = 'modgate_mcp_changed_tool_calls_total{module="tools"} 10';
+    // A scrape does not wait long for a busy worker.
+    await waitUntil('the calls are counted', async () =>
+      (await read('/metrics')).includes(`${counted}\n`),
     );
     const { modules } = JSON.parse(await read('/modules'));
     expect(modules[0].facts).to.deep.equal([
