@@ -65,16 +65,22 @@ function validateBodyRule(route: ManifestRoute, index: number): Violation[] {
   return violate('cache', rest, 'remove it, or body: optional');
 }
 
+/** Returns a function that rejects a member of the operation, if it is present. */
+function rejectMembers(route: ManifestRoute, index: number, rule: string) {
+  const { operation = {} } = route;
+  return (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
+    if (operation[name] == null) return [];
+    const message = `${describeRoute(route, index)} must not have ${name}: ${rest}`;
+    const path = ['http_routes', index, 'operation', name];
+    return [{ rule, message, hint, path, at: 'key' }];
+  };
+}
+
 /** Rejects members of byte bodies on a JSON route, and members of JSON bodies on a byte route. */
 function validateBytes(route: ManifestRoute, index: number): Violation[] {
   const { operation = {} } = route;
   const isBytes = { body: operation.body === 'bytes', response: operation.response === 'bytes' };
-  const violate = (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
-    if (operation[name] == null) return [];
-    const message = `${describeRoute(route, index)} must not have ${name}: ${rest}`;
-    const path = ['http_routes', index, 'operation', name];
-    return [{ rule: 'bytes-and-json', message, hint, path, at: 'key' }];
-  };
+  const violate = rejectMembers(route, index, 'bytes-and-json');
   return (['body', 'response'] as const).flatMap((part) => {
     const schema = part === 'body' ? 'input_schema' : 'output_schema';
     if (isBytes[part]) return violate(schema, `a ${part} of bytes has no schema`, 'remove it');
@@ -119,12 +125,7 @@ function validateTypesBesideJson(route: ManifestRoute, index: number): Violation
 /** Rejects byte members and schemas, because a stream of events has neither. */
 function validateStream(route: ManifestRoute, index: number): Violation[] {
   const { operation = {} } = route;
-  const violate = (name: keyof typeof operation, rest: string, hint: string): Violation[] => {
-    if (operation[name] == null) return [];
-    const message = `${describeRoute(route, index)} must not have ${name}: ${rest}`;
-    const path = ['http_routes', index, 'operation', name];
-    return [{ rule: 'stream-and-body', message, hint, path, at: 'key' }];
-  };
+  const violate = rejectMembers(route, index, 'stream-and-body');
   if (operation.stream === undefined) {
     return (['stream_types', 'stream_optional'] as const).flatMap((name) =>
       violate(name, 'only a stream has it', 'write stream: sse, or remove it'),

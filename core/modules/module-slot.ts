@@ -18,7 +18,8 @@ import {
   type PreparedDescriptor,
   prepareDescriptor,
 } from './prepare-descriptor.js';
-import { type SharedProbation, watchProbation } from './probation.js';
+import { watchProbation } from './probation.js';
+import type { SharedProbation } from './shared-probation.js';
 import { reduce } from './slot-reducer.js';
 import {
   createSlotState,

@@ -33,15 +33,6 @@ export interface ProbationShare {
   leave(): void;
 }
 
-/** Each worker sees only a part of the calls, but all workers must reach the same result. */
-export interface SharedProbation {
-  /** @param digest the input digest of the version */
-  join(digest: string): ProbationShare;
-  /** Called after this worker has rolled back, so that the others follow. */
-  reject(rejected: RejectedVersion): void;
-  onRejected(listener: (rejected: RejectedVersion) => void): void;
-}
-
 /**
  * Watches the calls of a new version on probation, while the previous version stays open.
  * @param onEnd called once: with the reason as soon as enough calls show that the error rate is

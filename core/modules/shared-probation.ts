@@ -1,11 +1,5 @@
 import type { Processes } from '../processes.js';
-import type {
-  ProbationFigures,
-  ProbationShare,
-  RejectedVersion,
-  Rejections,
-  SharedProbation,
-} from './probation.js';
+import type { ProbationFigures, ProbationShare, RejectedVersion, Rejections } from './probation.js';
 
 /** Batches the counts of a busy module: a message per call would cost more than the call. */
 const REPORT_DELAY_MS = 20;
@@ -21,8 +15,11 @@ interface SharedFigures {
   readonly figures: ProbationFigures;
 }
 
-/** Exchanges call counts of versions on probation with the other processes of the host. */
-export class ProcessProbation implements SharedProbation {
+/**
+ * Exchanges call counts of versions on probation with the other processes of the host: each sees
+ * only a part of the calls, but all must reach the same result.
+ */
+export class SharedProbation {
   readonly #rejections: Rejections;
   readonly #send: (figures: SharedFigures) => void;
   /** The figures by digest of the version, then by worker. They include versions that this worker has not loaded. */
@@ -45,6 +42,7 @@ export class ProcessProbation implements SharedProbation {
     if (this.#figures.size > MAX_VERSIONS && oldest !== undefined) this.#figures.delete(oldest);
   }
 
+  /** @param digest the input digest of the version */
   join(digest: string): ProbationShare {
     let reported: ProbationFigures | null = null;
     let timer: NodeJS.Timeout | null = null;
@@ -72,6 +70,7 @@ export class ProcessProbation implements SharedProbation {
     return share;
   }
 
+  /** Called after this process has rolled back, so that the others follow. */
   reject(rejected: RejectedVersion): void {
     this.#rejections.announce(rejected);
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { followsReleases, readModulesFolder, releasesFolder } from '../config/modules-folder.js';
 import { ModuleRegistry } from '../modules/module-registry.js';
-import { ProcessProbation } from '../modules/shared-probation.js';
+import { SharedProbation } from '../modules/shared-probation.js';
 import { createCandidateMetric } from '../observability/metrics/host-metrics.js';
 import {
   createEventLoopMetric,
@@ -68,7 +68,7 @@ export const MODULES = definePart(
       ...files,
       leadership,
       ...(fleetLeadership && { fleetLeadership }),
-      sharedProbation: new ProcessProbation(processes, rejections),
+      sharedProbation: new SharedProbation(processes, rejections),
       ...releases.descriptors,
       publicOrigin: config.publicUrl,
       loadShedder: new LoadShedder(config, loopDelay),

@@ -4,7 +4,6 @@ import type { TestServer } from '../support/mcp/mcp-server.js';
 import type { ReceivedRequest, ScriptedProvider } from '../support/provider.js';
 import type { TokenIssuer } from './servers/signed-tokens.js';
 
-/** The variable with the credential for the providers. */
 export const CREDENTIAL_VARIABLE = 'SELFTEST_CREDENTIAL';
 
 /** A host with modules, tokens and providers for the attacks. */

@@ -102,7 +102,6 @@ mdv0e3Ul/uPdZO50J3hQluG86IjeM8OAEWoDQSMKAKLZsJUuu4Osc9n/
 `,
 };
 
-/** A certificate for client authentication. */
 export const client: Certificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgICEAMwCgYIKoZIzj0EAwIwITEfMB0GA1UEAwwWbW9kZ2F0

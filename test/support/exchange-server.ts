@@ -2,7 +2,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
 
-/** A request of the token endpoint. */
 export interface TokenRequest {
   readonly form: URLSearchParams;
   readonly authorization: string;

@@ -54,7 +54,6 @@ export const ISSUER = 'https://issuer.example';
 export interface FakeIssuer {
   /** The URL of its keys. */
   readonly url: string;
-  /** The number of requests. */
   readonly requestCount: number;
   publish(keys: readonly SigningKey[]): void;
   /** Sets how to respond; `null` responds with the published keys. */

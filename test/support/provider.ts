@@ -17,7 +17,6 @@ import {
 import type { Duplex } from 'node:stream';
 import type { TlsOptions } from 'node:tls';
 
-/** A request as received by a provider. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The raw request target. */

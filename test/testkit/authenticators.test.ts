@@ -144,7 +144,6 @@ interface Mutant {
     good: Authenticator,
     context: AuthenticatorContext,
   ) => Partial<Authenticator> | Promise<Partial<Authenticator>>;
-  /** Changes the factory. */
   readonly changeFactory?: Partial<AuthenticatorFactory>;
 }
 

@@ -66,7 +66,6 @@ export function createNamedModules(dns: string, url: string, tlsUrl: string): Ow
   return { ...Object.fromEntries(named), 'name-target': { url: tlsUrl, config } };
 }
 
-/** Replies for the named modules. */
 export function createNamedReply(url: string, tlsUrl: string) {
   const zone = new Map<string, readonly DnsRecord[]>([[OTHER_NAME, a('127.0.0.1')]]);
   for (const [module, , records] of FORBIDDEN) zone.set(TARGETS[module] ?? nameOf(module), records);

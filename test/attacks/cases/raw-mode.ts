@@ -31,7 +31,6 @@ export const createRawModules = (url: string): OwnModules => ({
 /** The headers that the client must receive; `null` if the response must be a 502. */
 type Expected = Readonly<Record<string, string | undefined>> | null;
 
-/** A response of the provider in raw mode. */
 interface RawModeResponse {
   /** Default 200. */
   readonly status?: number;

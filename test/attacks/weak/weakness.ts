@@ -35,7 +35,6 @@ export interface Surroundings {
   readonly secret: string;
 }
 
-/** A host that is weak in one way. */
 export interface WeakenedHost {
   /** The attacks that succeed there, and no other one that succeeds in some weakened host. */
   readonly attacks: readonly string[];

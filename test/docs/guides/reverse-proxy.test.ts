@@ -41,7 +41,6 @@ interface Addresses {
   readonly host: number;
   /** The port of a server of event streams. */
   readonly live: number;
-  /** The port of the proxy. */
   readonly port: number;
 }
 

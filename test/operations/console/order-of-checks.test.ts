@@ -34,7 +34,6 @@ interface Fault {
   readonly apply: (call: BridgeCall) => BridgeCall;
 }
 
-/** The requests in the order of the checks. */
 const FAULTS: readonly Fault[] = [
   {
     title: 'no actor',

@@ -74,7 +74,6 @@ const decline = (id: unknown) => new Response(null, { status: id === undefined ?
 
 const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
 
-/** The first request of each session. */
 const countHandshakes = ({ requests }: TestServer) =>
   requests.filter(({ text }) => text.includes('"initialize"')).length;
 

@@ -17,7 +17,6 @@ export function frame(type: number, channel: number, ...parts: readonly Buffer[]
   return Buffer.concat([head, payload, Buffer.of(0xce)]);
 }
 
-/** The class and the method of a frame. */
 export function ids(classId: number, methodId: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt16BE(classId);

@@ -17,7 +17,6 @@ export interface Problem {
   readonly next_actions?: readonly string[];
 }
 
-/** The titles of all problem codes. */
 export const TITLES: Readonly<Record<string, string>> = {
   validation_failed: 'Validation failed',
   unauthorized: 'Unauthorized',

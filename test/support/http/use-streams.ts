@@ -62,7 +62,6 @@ export function useStreams(): ScriptedHost {
 export const SSE = { accept: 'text/event-stream' };
 export const NDJSON = { accept: 'application/x-ndjson' };
 
-/** Begins a stream of a provider. */
 export function beginEvents(response: ServerResponse, type = 'text/event-stream'): void {
   response.writeHead(200, { 'content-type': type });
 }

@@ -110,7 +110,6 @@ export async function callTool(
   return (await requestMcp(host, { ...options, method: 'tools/call', params })) as ToolResult;
 }
 
-/** The Problem of a tool error. */
 export function problemOf({ content, isError }: ToolResult): Record<string, unknown> {
   if (isError !== true) throw new Error(`not an error: ${content[0]?.text}`);
   return JSON.parse(content[0]?.text ?? '') as Record<string, unknown>;

@@ -16,7 +16,6 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-/** A tool of a server in a test. */
 export interface TestTool {
   readonly name: string;
   readonly title?: string;

@@ -5,7 +5,6 @@ import { waitUntil } from '../http/wait-until.js';
 import type { ProbeFigures } from './host-probe.js';
 
 export interface Probe {
-  /** The environment of the probed process. */
   readonly env: Readonly<Record<string, string>>;
   read(pid: number): Promise<ProbeFigures>;
   remove(): void;

@@ -63,7 +63,6 @@ export const HAS_NATS_SERVER =
 export const HAS_RABBITMQ =
   globalThis.process.env['CI'] === 'true' || (await accepts(RABBITMQ_PORT));
 
-/** All shipped adapters. */
 export const SHIPPED: readonly AdapterSubject[] = [
   ...http,
   ...local,

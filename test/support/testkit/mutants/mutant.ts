@@ -51,7 +51,6 @@ export function changeProvider(change: Change): ProviderAdapter {
   };
 }
 
-/** Changes the request. */
 export function changeRequest(change: (invocation: Invocation) => Invocation): ProviderAdapter {
   return changeProvider((good) => ({ invoke: (invocation) => good.invoke(change(invocation)) }));
 }
@@ -64,7 +63,6 @@ export function changeTarget(change: (target: string) => string): ProviderAdapte
   });
 }
 
-/** Changes the response. */
 export function changeResponse(
   change: (outcome: Outcome, invocation: Invocation) => Outcome | Promise<Outcome>,
 ): ProviderAdapter {
