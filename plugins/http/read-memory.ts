@@ -9,7 +9,7 @@ export const READ_BUFFER_BYTES = 65_536;
  */
 const sharedBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
 /**
- * After two reads of this size more is likely to follow: the next one has a buffer of its own, which
+ * After a read of this size more is likely to follow: the next one has a buffer of its own, which
  * is not copied if it is filled as far.
  */
 const LONG_READ_BYTES = 49_152;
@@ -43,8 +43,6 @@ export class ReadMemory {
   /** The buffer of the next read; `null` for the shared one. */
   #own: Buffer | null = null;
   #spare: Buffer[] = [];
-  /** Whether the last read of the response was long. */
-  #wasLong = false;
   /** Weak, because parts need not come back. */
   #lent: WeakMap<ArrayBufferLike, LentBuffer> | null = null;
   #parsing: LentBuffer | null = null;
@@ -63,19 +61,11 @@ export class ReadMemory {
     const isLong = length >= LONG_READ_BYTES;
     const own = buffer === this.#own ? this.#own : null;
     if (own !== null && !isLong) this.#spareBuffer(own);
-    this.#own = isLong ? this.#findBuffer() : null;
-    this.#wasLong = isLong;
+    this.#own = isLong ? (this.#spare.pop() ?? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES)) : null;
     if (own === null || !isLong) return copyBytes(buffer.subarray(0, length));
     this.#lent ??= new WeakMap();
     this.#lent.set(own.buffer, { buffer: own, isParsed: false, parts: 0, isKept: false });
     return own.subarray(0, length);
-  }
-
-  /** A response of 64 KiB is one long read and the rest, which would waste a buffer. */
-  #findBuffer(): Buffer | null {
-    const spare = this.#spare.pop();
-    if (spare !== undefined) return spare;
-    return this.#wasLong ? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES) : null;
   }
 
   /** Called before bytes of the connection are parsed. */
@@ -111,7 +101,6 @@ export class ReadMemory {
   /** Forgets all buffers at the end of a response. */
   forget(): void {
     this.#own = null;
-    this.#wasLong = false;
     if (this.#spare.length > 0) this.#spare = [];
     this.#lent = null;
     this.#parsing = null;
