@@ -7,7 +7,7 @@ import {
   type PathEnd,
 } from './diagnostic.js';
 import { parseJsonNode } from './json-parser.js';
-import { readJsonValue, UNDECIDED } from './json-value.js';
+import { readJsonValue } from './json-value.js';
 import { createPlaceFinder, type Position } from './position.js';
 import {
   EMPTY_TEXT,
@@ -62,7 +62,7 @@ export function parseStructuredText(
   const text = skipMarkOfText(written);
   if (format === 'json' && text.length <= limits.length) {
     const value = readJsonValue(text, limits);
-    if (value !== UNDECIDED) {
+    if (value !== undefined) {
       let tree: StructuredText | null = null;
       const locate = (path: Path, at: PathEnd) => {
         tree ??= parseTree(text, format, limits);

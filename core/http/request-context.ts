@@ -38,6 +38,7 @@ import {
   joinPieces,
   readBody,
   readStart,
+  type StartLimits,
   takeArrived,
 } from './request/body.js';
 import { CallerHeaders, createIds } from './request/caller-headers.js';
@@ -219,7 +220,7 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
   }
 
   async #readOrStream(
-    start: Parameters<typeof readStart>[2],
+    start: StartLimits,
     upload: ConstructorParameters<typeof RequestUpload>[2],
     createCheck: () => BodyCheck,
   ): Promise<Buffer | RequestUpload> {

@@ -31,7 +31,7 @@ describe('canonicalizeValue', () => {
 });
 
 describe('isSameJson', () => {
-  it('ignores the order of members, and tells undefined from null', () => {
+  it('ignores the order of members, but not whether a value is undefined or null', () => {
     expect(isSameJson({ a: 1, b: [null] }, { b: [null], a: 1 })).to.equal(true);
     expect(isSameJson([1, 2], [2, 1])).to.equal(false);
     expect(isSameJson(undefined, undefined)).to.equal(true);

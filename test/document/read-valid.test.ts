@@ -102,7 +102,7 @@ const { value: VALUES } = fc.letrec((tie) => ({
 }));
 
 describe('the validation of valid values', () => {
-  it('shares frozen defaults where nobody changes them, and no others', () => {
+  it('shares default mappings and lists, frozen, only in a struct that asks for it', () => {
     const members = {
       mapping: filledIn(object({ list: withDefault(array(TEXT), ['a']) })),
       set: withDefault(set(TEXT), new Set<string>()),

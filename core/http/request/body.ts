@@ -20,7 +20,7 @@ interface BodyLimits {
   readonly signal: Cancellation;
 }
 
-interface StartLimits extends BodyLimits {
+export interface StartLimits extends BodyLimits {
   /** A longer body is left to be streamed. Default: `limit`. Bytes. */
   readonly holdBytes?: number;
 }

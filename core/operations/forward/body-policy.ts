@@ -23,7 +23,8 @@ type CheckedBody = Buffer | Upload | null;
 
 /**
  * Reads and validates the body, and returns its bytes unchanged; returns `null` for a call without
- * one, and a promise only for a body that has not arrived, or is long. The body is parsed for validation only, and never rewritten.
+ * one, and a promise only for a body that has not arrived, or is long. The body is parsed for
+ * validation only, and never rewritten.
  * @param isStreamed whether a long body is validated while it is sent
  * @throws HostError 400 that names the invalid part.
  */
