@@ -1,5 +1,5 @@
 import { define, type Struct } from 'superstruct';
-import { described } from '../contract/described.js';
+import { described, matching } from '../contract/described.js';
 
 /**
  * Structs are named to complete the sentence `'limits.queue' must be …`: messages use the names,
@@ -53,18 +53,10 @@ export function nonEmptyText(): Struct<string, null> {
 
 /** A line of human-readable text. `max` counts code points. */
 export function shortText(max: number): Struct<string, null> {
-  const pattern = new RegExp(`^\\P{Cc}{1,${max}}$`, 'u');
-  return described(
-    define<string>(
-      `a text of 1 to ${max} characters without control characters`,
-      (value) => typeof value === 'string' && pattern.test(value),
-    ),
-    {
-      type: 'string',
-      minLength: 1,
-      maxLength: max,
-      pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]*$',
-    },
+  return matching(
+    `a text of 1 to ${max} characters without control characters`,
+    new RegExp(`^\\P{Cc}{1,${max}}$`, 'u'),
+    { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]*$' },
   );
 }
 
