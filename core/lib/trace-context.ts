@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomHex } from './random-ids.js';
 
 /** W3C Trace Context, level 2: https://www.w3.org/TR/trace-context-2/ */
 export interface TraceContext {
@@ -51,23 +51,4 @@ export function createTraceContext(): TraceContext {
 /** Formats a child of the trace, with a new span id. */
 export function formatTraceparent({ traceId, flags }: TraceContext): string {
   return `00-${traceId}-${randomHex(SPAN_BYTES)}-${flags}`;
-}
-
-/** Generated in advance: a call of the generator costs more than the bytes. */
-const POOL_BYTES = 4096;
-
-const pool = Buffer.alloc(POOL_BYTES);
-let used = POOL_BYTES;
-
-/**
- * Random bytes of cryptographic strength as lower-case hex digits.
- * @param bytes at most 4096
- */
-function randomHex(bytes: number): string {
-  if (used + bytes > POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString('hex', used - bytes, used);
 }

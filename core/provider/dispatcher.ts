@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   isProviderFailure,
   type Log,
@@ -12,6 +11,7 @@ import type { Descriptor } from '../descriptor/descriptor.js';
 import { IDENTITY_HEADER, type IdentitySigner } from '../identity/identity-keys.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { describeFailure } from '../lib/failure-detail.js';
+import { createUuid } from '../lib/random-ids.js';
 import type { PaceLimits } from './body-pace.js';
 import {
   type AttemptVerdict,
@@ -92,7 +92,7 @@ export class Dispatcher {
     parse: ParseResponse<T>,
     deadline: Deadline,
   ): Promise<ProviderAnswer<T>> {
-    const { route, id = randomUUID() } = call;
+    const { route, id = createUuid() } = call;
     let tried = NONE;
     let failure: unknown;
     const isStreamed = call.response?.holdBytes === 0 || isHandshake(call.operation);

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { createUuid } from '../../lib/random-ids.js';
 import { CLIENT_ID } from '../../operations/request.js';
 
 /**
@@ -43,7 +43,7 @@ export interface RequestIds {
  * @param headers `null` for a request that could not be parsed
  */
 export function createIds(headers: CallerHeaders | null): RequestIds {
-  const uuid = randomUUID();
+  const uuid = createUuid();
   const requestId = headers?.get('x-request-id') ?? '';
   const correlationId = headers?.get('x-correlation-id') ?? '';
   return {
