@@ -5,7 +5,7 @@ import { findDuplicates, violationAt } from './violation-at.js';
 const FIELDS = ['config', 'fields'];
 
 /** Validates types, defaults and generated secrets of config fields. */
-export function validateConfig(manifest: Partial<Manifest>): Violation[] {
+export function validateConfigFields(manifest: Partial<Manifest>): Violation[] {
   const fields = manifest.config?.fields ?? [];
   return [
     // Values are delivered by `service/key`, which must be unique.

@@ -17,7 +17,7 @@ import { findNearestName } from '../document/suggest.js';
 import { validateStruct } from '../document/validate.js';
 import { digestText } from '../lib/hash.js';
 import { findForeignOperations, omitAdapterOperations } from './adapter-operations.js';
-import { validateConfig } from './config-rules.js';
+import { validateConfigFields } from './config-rules.js';
 import { validateExamples } from './example-rules.js';
 import { manifestStruct } from './manifest-struct.js';
 import {
@@ -135,7 +135,7 @@ function validateRules(manifest: Partial<Manifest>) {
     ...validateSchemas(manifest),
     ...validateCapabilities(manifest),
     ...validateAdmin(manifest),
-    ...validateConfig(manifest),
+    ...validateConfigFields(manifest),
   ];
 }
 
