@@ -147,9 +147,6 @@ function createInputSchema(source: ToolSource, shared: SharedSchemas) {
 function withWireName(described: unknown, { name, place, wireName }: OperationArgument): unknown {
   if (name === wireName) return described;
   const sentence = `Sent in the ${place} as \`${escapeLine(shorten(wireName, MAX_NAME))}\`.`;
-  if (typeof described === 'boolean') {
-    return { description: sentence, ...(!described && { not: {} }) };
-  }
   const words: unknown = Reflect.get(Object(described), 'description');
   const description = typeof words === 'string' ? `${words} ${sentence}` : sentence;
   return { ...Object(described), description };

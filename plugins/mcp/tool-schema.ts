@@ -190,8 +190,8 @@ class SchemaWriter {
   }
 
   write(schema: unknown, path: string, depth = 0): unknown {
-    if (typeof schema !== 'object' || schema === null)
-      return typeof schema === 'boolean' ? schema : {};
+    // Some clients drop every tool if a property is `true` or `false` instead of an object.
+    if (typeof schema !== 'object' || schema === null) return schema === false ? { not: {} } : {};
     this.length += '{}'.length;
     if (depth > MAX_DEPTH) return {};
     const inlined = this.#inline(schema);
@@ -218,7 +218,9 @@ class SchemaWriter {
   }
 
   #writeValue(form: Form, value: unknown, path: string, depth: number): unknown {
-    if (form === 'schema') return this.write(value, path, depth);
+    if (form === 'schema') {
+      return typeof value === 'boolean' ? value : this.write(value, path, depth);
+    }
     if (form === 'reference') return this.#writeReference(String(value), path);
     if (form === 'text') {
       return this.#measured(shorten(escapeInvisible(String(value)), MAX_TEXT_LENGTH));

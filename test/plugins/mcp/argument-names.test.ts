@@ -73,7 +73,7 @@ describe('names of arguments', () => {
     expect(properties['path_id_2']?.description).to.equal('Sent in the path as `id`.');
     expect(properties['q']?.description).to.equal('Words. Sent in the query as `q\\u200b``.');
     expect(properties).to.deep.include({
-      b: true,
+      b: {},
       b_2: { description: 'Sent in the query as `[b]`.' },
       b_3: { description: 'Sent in the query as `{b}`.', not: {} },
     });

@@ -144,3 +144,45 @@ describe('clients of the surface mcp', () => {
     await client.close();
   });
 });
+
+describe('clients of the surface mcp, with schemas that are `true` or `false`', () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { any: true, none: false, part: { anyOf: [true, { type: 'null' }] } },
+    additionalProperties: false,
+  };
+  const route = (method: string, name: string, operation: object): RouteOptions => {
+    return { method, path: `/${name}`, capability: 'shop.read', operation };
+  };
+  const routes = [
+    route('POST', 'members', { input_schema: inputSchema }),
+    route('POST', 'any', { input_schema: true }),
+    route('GET', 'query', { query_schema: { properties: { any: true, none: false } } }),
+    route('GET', 'items/{id}', { path_params_schema: { properties: { id: true } } }),
+  ];
+  const mcp = { expose: 'all', approve: 'never' };
+  const setup = useHost(
+    ({ url }) => ({ 'shop.json': describeModule('shop', url, routes, { mcp }) }),
+    {
+      args: ['--surfaces', 'mcp'],
+    },
+  );
+
+  for (const [generation, open] of [
+    ['2.x', connectClient],
+    ['1.x', connectFirstClient],
+  ] as const) {
+    it(`list all tools with the official library ${generation}`, async () => {
+      const client = await open(`${setup.host.url}/mcp`, READER);
+      const { tools } = await client.listTools();
+      expect(tools).to.have.length(routes.length);
+      const members = tools.find(({ name }) => name === 'shop_post_members');
+      expect(members?.inputSchema.properties?.['body']).to.deep.equal({
+        type: 'object',
+        properties: { any: {}, none: { not: {} }, part: { anyOf: [{}, { type: 'null' }] } },
+        additionalProperties: false,
+      });
+      await client.close();
+    });
+  }
+});

@@ -95,7 +95,7 @@ describe('tools of the surface mcp', () => {
       properties: {
         path_id: { type: 'string', minLength: 1, description: 'Sent in the path as `id`.' },
         query_id: { type: 'integer', description: 'Sent in the query as `id`.' },
-        tag: true,
+        tag: {},
       },
       additionalProperties: false,
     });
