@@ -17,7 +17,7 @@ export class Deadline extends LazyAbortController {
   readonly #timeoutMs: number;
   readonly #clientSignal: Cancellation;
   readonly #owner: ErrorOwner | null;
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #endsAt: number;
   /** On the clock of `performance`. */
   readonly startedAt: number;
@@ -97,6 +97,7 @@ export class Deadline extends LazyAbortController {
   /** Stops the time during the streaming of a request, which has separate limits. */
   suspend(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#endsAt = Number.POSITIVE_INFINITY;
   }
 
@@ -124,6 +125,7 @@ export class Deadline extends LazyAbortController {
   /** Stops the time after the head of a streamed response, whose body has separate limits. */
   release(): void {
     this.#isReleased = true;
+    this.#interrupt = null;
     this.suspend();
   }
 

@@ -48,21 +48,20 @@ export function createConnector(address: Address): Connector {
   const open = (opened: ConnectCallback): Socket => {
     const socket = dial(address);
     sockets.add(socket);
-    const timer = setTimeout(
+    let timer: NodeJS.Timeout | null = setTimeout(
       () => socket.destroy(createCodedError('ETIMEDOUT', 'connection timed out', address)),
       CONNECT_TIMEOUT_MS,
     );
-    let isSettled = false;
     const settle: ConnectCallback = (...result) => {
+      if (timer === null) return;
       clearTimeout(timer);
-      if (isSettled) return;
-      isSettled = true;
+      timer = null;
       opened(...result);
     };
     socket.setNoDelay(true).setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
     socket.once(address.kind === 'tls' ? 'secureConnect' : 'connect', () => settle(null, socket));
     socket.on('error', (error) => settle(error, null));
-    socket.once('close', () => {
+    socket.on('close', () => {
       sockets.delete(socket);
       settle(createCodedError('ECONNRESET', 'closed while connecting', address), null);
     });

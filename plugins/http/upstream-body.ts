@@ -8,7 +8,7 @@ const READ_AHEAD_BYTES = 32_768;
 /** Smaller parts of one read are joined: each write costs as much as the copy of this many bytes. */
 const SMALL_BYTES = 4_096;
 
-interface BodyConnection {
+export interface BodyConnection {
   /** Reads no further, until `release`. */
   hold(): void;
   release(): void;

@@ -14,7 +14,7 @@ import type { AbortAwareOptions, ClientRequest } from './abort-aware-pool.js';
 import type { HeldReads } from './held-reads.js';
 import { RequestBody } from './request-body.js';
 import type { RequestWrites } from './request-writes.js';
-import { UpstreamBody } from './upstream-body.js';
+import { type BodyConnection, UpstreamBody } from './upstream-body.js';
 
 interface UpstreamRequestOptions {
   readonly method: Dispatcher.HttpMethod;
@@ -65,7 +65,7 @@ export function sendUpstream(
  * The handler that undici calls, and the listener of the signal: one object per call without
  * closures. It must never throw: undici would emit that as an `error` event without a listener.
  */
-class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
+class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest, BodyConnection {
   readonly #method: string;
   readonly #limits: CallLimits;
   readonly #resolve: (outcome: Outcome) => void;
@@ -148,6 +148,7 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#cancelConnecting = null;
     this.#reads?.expectResponse();
     // Aborted at the moment the connection was ready: the request must not be sent.
     if (this.#isOver) controller.abort(createAbortFailure(this.#limits.signal.reason));
@@ -265,21 +266,32 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest {
   #openStream(controller: Dispatcher.DispatchController): void {
     // The request may just have been aborted.
     if (this.#isOver) return;
-    const stream = new UpstreamBody(
-      {
-        hold: () => this.#reads?.hold(),
-        release: () => this.#reads?.release(),
-        lend: (part, mayReturn) => this.#reads?.memory?.lend(part, mayReturn),
-        giveBack: (part) => this.#reads?.memory?.giveBack(part),
-        stop: () => {
-          if (this.#end()) controller.abort(createAbortFailure(null, this.#status));
-        },
-      },
-      this.#pieces.list,
-    );
+    // Otherwise kept as long as the body: 1.5 KiB.
+    controller.rawHeaders = null;
+    const stream = new UpstreamBody(this, this.#pieces.list);
     this.#stream = stream;
     const outcome = { status: this.#status, headers: this.#headers, body: stream };
     this.#resolve(this.#mayLackBytes ? { ...outcome, isDelimited: false } : outcome);
+  }
+
+  hold(): void {
+    this.#reads?.hold();
+  }
+
+  release(): void {
+    this.#reads?.release();
+  }
+
+  lend(part: Uint8Array, mayReturn: boolean): void {
+    this.#reads?.memory?.lend(part, mayReturn);
+  }
+
+  giveBack(part: Uint8Array): void {
+    this.#reads?.memory?.giveBack(part);
+  }
+
+  stop(): void {
+    if (this.#end()) this.#controller?.abort(createAbortFailure(null, this.#status));
   }
 
   #countUpTo(length: number): void {
