@@ -103,18 +103,32 @@ function respond(
       return;
     }
     if (reply !== null) reply = cors.complete(reply, request);
-    if (reply !== null && reply.stream !== null) {
-      const problem = await sendStreamed(reply, reply.stream, request, options);
-      if (ctx.res.headersSent || problem === null) return;
-      reply = cors.complete(problem, request);
+    if (reply?.stream == null) {
+      addReply(reply, request, replies, observers);
+      return;
     }
-    // Runs at the end of the turn: metrics, call records and trace, then the reply. The log line is
-    // written when the response closes.
-    replies.add(ctx.res, request, () => {
-      request.keepReply(reply?.length ?? 0);
-      return finish(request, reply, observers);
+    // Not awaited: this function, and Koa's context, would be kept as long as the stream.
+    sendStreamed(reply, reply.stream, request, replies, options).catch((error: Error) => {
+      log.error({ err: error, request_id: request.requestId }, 'response could not be written');
+      request.res.destroy();
     });
   };
+}
+
+/**
+ * Runs at the end of the turn: metrics, call records and trace, then the reply. The log line is
+ * written when the response closes.
+ */
+function addReply(
+  reply: Reply | null,
+  request: RequestContext,
+  replies: ReplyQueue,
+  observers: RequestObservers,
+): void {
+  replies.add(request.res, request, () => {
+    request.keepReply(reply?.length ?? 0);
+    return finish(request, reply, observers);
+  });
 }
 
 /** Opens a WebSocket. The call ends with its 101, and the request with the connection. */
@@ -136,32 +150,34 @@ async function openConnection(
 
 /**
  * Sends the end last: a failure of the body is recorded first, and the client sees an incomplete
- * response.
- * @returns the Problem that can be sent instead, if the head was not sent
+ * response, or a Problem if the head was not sent.
  */
 async function sendStreamed(
   reply: Reply,
   stream: ReplyStream,
   request: RequestContext,
-  { lifecycle, log, observers, authentication, sendTimeoutMs }: RequestChainOptions,
-): Promise<Reply | null> {
+  replies: ReplyQueue,
+  { lifecycle, log, observers, authentication, cors, sendTimeoutMs }: RequestChainOptions,
+): Promise<void> {
   const { res } = request;
   if (stream.isEvents) request.markHead();
   try {
     await sendStream(reply, stream, request, lifecycle.isClosing || request.isLast);
   } catch (error) {
     const problem = createErrorReply(error, request, log, authentication.challenges);
-    if (problem !== null && !res.headersSent) return problem;
+    if (problem !== null && !res.headersSent) {
+      addReply(cors.complete(problem, request), request, replies, observers);
+      return;
+    }
     finish(request, problem && { status: problem.status, length: stream.bytes }, observers);
     const last = problem && stream.writeProblem(problem.pieces);
     if (last === null || res.destroyed) res.destroy();
     else endStream(res, sendTimeoutMs, lifecycle, last);
-    return null;
+    return;
   }
   finish(request, { status: reply.status, length: stream.bytes }, observers);
   if (stream.isCut) res.destroy();
   else endStream(res, sendTimeoutMs, lifecycle);
-  return null;
 }
 
 function endStream(
