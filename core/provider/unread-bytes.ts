@@ -45,7 +45,7 @@ export class UnreadBytes {
   check(): void {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    setImmediate(this.#checkOnce);
+    setImmediate(() => this.#checkOnce());
   }
 
   /** The listener for the end of a write. */
@@ -53,12 +53,12 @@ export class UnreadBytes {
     if (this.#hasReserved) this.check();
   };
 
-  readonly #checkOnce = (): void => {
-    if (this.#count() > 0) setImmediate(this.#update);
+  #checkOnce(): void {
+    if (this.#count() > 0) setImmediate(() => this.#update());
     else this.#update();
-  };
+  }
 
-  readonly #update = (): void => {
+  #update(): void {
     const { targets, held, onRejected } = this.#options;
     this.#isChecking = false;
     if (targets.some(({ destroyed }) => destroyed)) return;
@@ -66,7 +66,7 @@ export class UnreadBytes {
     const rejection = held.keepOnly(bytes);
     if (rejection === null) this.#hasReserved = bytes > 0;
     else onRejected(rejection);
-  };
+  }
 
   #count(): number {
     const { targets, countHeld } = this.#options;

@@ -28,7 +28,7 @@ export function sendStream(
   const writeHead = (measured: Reply) => {
     if (!res.headersSent) res.writeHead(reply.status, listHeaders(measured, request, isLast));
   };
-  res.once('close', () => stream.close());
+  res.on('close', () => stream.close());
   return new Promise((resolve, reject) => {
     const end = { resolve, reject };
     if (res.req.method === 'HEAD') {
@@ -51,8 +51,6 @@ class BodySender implements BodySink {
   readonly #end: BodyEnd;
   readonly #writeHead: () => void;
   readonly #unread: UnreadBytes;
-  /** Sends the head if no part follows soon. */
-  readonly #flush: NodeJS.Immediate | undefined;
   readonly #stream: ReplyStream;
   /** The parts that the system has not taken yet; `null` for a reader that may keep them. */
   readonly #sending: Uint8Array[] | null;
@@ -83,7 +81,10 @@ class BodySender implements BodySink {
     });
     stream.onHold = () => this.#unread.check();
     if (stream.isHeadFirst) {
-      this.#flush = setImmediate(() => this.#sendHead());
+      // Sends the head if no part follows soon.
+      setImmediate(() => {
+        if (!this.#isOver) this.#sendHead();
+      });
     }
     res.on('drain', () => {
       if (!this.#isPaused) return;
@@ -110,12 +111,12 @@ class BodySender implements BodySink {
 
   end(): void {
     this.#writeHead();
-    this.#finish();
+    this.#isOver = true;
     this.#end.resolve();
   }
 
   fail(error: unknown): void {
-    this.#finish();
+    this.#isOver = true;
     // The call of events has ended with its head.
     if (this.#stream.isEvents) this.#sendHead();
     // The connection is closed next: what was written in this turn leaves before.
@@ -127,11 +128,6 @@ class BodySender implements BodySink {
     this.#writeHead();
     // Unlike `flushHeaders`, it uses the encoding of headers.
     this.#res.write('', 'latin1');
-  }
-
-  #finish(): void {
-    this.#isOver = true;
-    clearImmediate(this.#flush);
   }
 }
 

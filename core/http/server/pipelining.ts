@@ -92,7 +92,7 @@ class Pipeline {
     socket.on('resume', () => {
       if (this.#isFull) socket.pause();
     });
-    socket.once('close', () => this.#clear());
+    socket.on('close', () => this.#clear());
     this.#closeLingering(socket);
   }
 

@@ -162,7 +162,7 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    socket.on('close', () => open.delete(socket));
   });
   return open;
 }

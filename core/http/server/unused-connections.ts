@@ -16,7 +16,7 @@ export function trackUnusedConnections(server: Server): () => void {
   const unused = new Map<Socket, number>();
   const add = (socket: Socket) => {
     unused.set(socket, socket.bytesRead);
-    socket.once('close', () => unused.delete(socket));
+    socket.on('close', () => unused.delete(socket));
   };
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', add);
   for (const event of ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect']) {

@@ -52,7 +52,8 @@ export class EventStream implements ReplyStream {
   readonly isHeadFirst = true;
   bytes = 0;
   onHold: (() => void) | null = null;
-  readonly #options: EventStreamOptions;
+  readonly #options: Omit<EventStreamOptions, 'pieces' | 'opening'>;
+  readonly #isRaw: boolean;
   readonly #form: EventForm;
   readonly #scanner: EventScanner;
   readonly #pace: UnitPace;
@@ -80,9 +81,10 @@ export class EventStream implements ReplyStream {
   /** Whether the sink knows the end. */
   #isTold = false;
 
-  constructor(options: EventStreamOptions) {
-    const { pieces, form, opening, limits } = options;
+  constructor({ pieces, opening, ...options }: EventStreamOptions) {
+    const { form, limits } = options;
     this.#options = options;
+    this.#isRaw = opening === null;
     this.#form = EVENT_FORMS[form];
     this.#scanner = new EventScanner(this.#form.unitEnd, this.#maxBytes);
     this.#pace = new UnitPace(limits.units_s);
@@ -105,10 +107,6 @@ export class EventStream implements ReplyStream {
 
   get #maxBytes(): number {
     return this.#options.limits.event_bytes ?? DEFAULT_EVENT_BYTES;
-  }
-
-  get #isRaw(): boolean {
-    return this.#options.opening === null;
   }
 
   /** Ends the stream for the host. */
