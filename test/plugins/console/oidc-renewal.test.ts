@@ -48,7 +48,13 @@ describe('sessions whose tokens an issuer renews', () => {
   };
   const signIn = async ({ url }: HostProcess) => {
     const browser = new Browser();
-    await browser.open(`${url}/console/api/oidc/start?issuer=${provider.issuer}`);
+    // The store may open later than the host.
+    await waitUntil('the store', async () => {
+      const { visited } = await browser.open(
+        `${url}/console/api/oidc/start?issuer=${provider.issuer}`,
+      );
+      return visited.at(-1)?.includes('sign_in=unavailable') === false;
+    });
     return `modgate=${browser.jar(new URL(url).host).get('modgate')}`;
   };
   const readStatus = async (host: HostProcess, cookie: string) =>
