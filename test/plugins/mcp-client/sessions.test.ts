@@ -18,8 +18,9 @@ const TOOLS: readonly TestTool[] = [
   },
 ];
 
+/** The default timeout of calls (5 s) is too short for a dozen of these tests at once. */
 const describeModule = (url: string, config: object = {}) =>
-  describeTools({ url, ...config }, ['session']);
+  describeTools({ url, ...config }, ['session'], { limits: { timeout_ms: 30_000 } });
 
 interface Answer {
   readonly status: number;
