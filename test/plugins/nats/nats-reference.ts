@@ -18,7 +18,9 @@ const SUBJECT = 'modgate-test.reference';
 /** Serves the reference module over NATS, on its own server, which a test can stop. */
 export async function startNatsReference(reference: ReferenceModule): Promise<RunningReference> {
   // The largest response of the clauses is above the default (1 MiB).
-  const config = `max_payload: 4194304\nauthorization { token: "${REFERENCE_SECRET.value}" }`;
+  // By default it closes connections that do not log in within 2 s.
+  const authorization = `{ token: "${REFERENCE_SECRET.value}", timeout: 60 }`;
+  const config = `max_payload: 4194304\nauthorization ${authorization}`;
   const server = new OwnServer(config, {});
   let connection: NatsConnection | null = null;
   const up = async () => {
