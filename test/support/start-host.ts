@@ -52,7 +52,7 @@ interface Spawned {
   readonly exit: Promise<Exit>;
 }
 
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 50_000;
 // Longer than the default drain (10 s), which a host may use completely.
 const STOP_DEADLINE_MS = 20_000;
 

@@ -15,19 +15,19 @@ export interface RawRequest {
   readonly framing?: 'length' | 'chunked' | 'none';
 }
 
+/** Below the timeout of a test, so that a missing response is named. */
+const DEADLINE_MS = 45_000;
+
 /** Sends one request on a new connection. */
 export async function sendRequest(
   port: number,
   request: RawRequest,
-  deadlineMs?: number,
+  deadlineMs = DEADLINE_MS,
 ): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(port);
   try {
     connection.write(buildRequest(request));
-    return await connection.readFinal({
-      toHead: request.method === 'HEAD',
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    });
+    return await connection.readFinal({ toHead: request.method === 'HEAD', deadlineMs });
   } finally {
     connection.destroy();
   }

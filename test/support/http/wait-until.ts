@@ -1,10 +1,12 @@
 const POLL_MS = 20;
+/** Below the timeout of a test, so that the condition is named. */
+const DEADLINE_MS = 45_000;
 
 /** Polls until the condition holds. @throws an error that names the condition at the deadline. */
 export async function waitUntil(
   subject: string,
   condition: () => boolean | Promise<boolean>,
-  deadlineMs = 15_000,
+  deadlineMs = DEADLINE_MS,
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await condition())) {
