@@ -1,5 +1,6 @@
 import CachePolicy from 'http-cache-semantics';
 import type { Outcome } from '../../contract/index.js';
+import { type CacheDirective, parseCacheDirectives } from '../../lib/cache-directives.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 
 /** How long a response may be served, from the time of its arrival. */
@@ -26,6 +27,8 @@ const NEVER_STALE_SHARED = ['proxy-revalidate', 's-maxage'];
  * the host, so a response that varies by one fits no other request.
  */
 const UNKEYED = /^(?:x-request-id|x-correlation-id|traceparent|tracestate|modgate-.*|date)$/;
+/** Or nothing, between two commas. */
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]*$/;
 const OF_ACTOR = new Set(['modgate-actor', 'modgate-identity']);
 
 /**
@@ -38,21 +41,29 @@ export function readFreshness(
 ): Freshness | null {
   if (headers['set-cookie'] !== undefined || !fitsOthers(headers['vary'], isShared)) return null;
   // Directives are case-insensitive, but the library compares them literally.
-  const cacheControl = headers['cache-control']?.toLowerCase();
-  const directives = listDirectives(cacheControl);
+  const directives = parseCacheDirectives(headers['cache-control']?.toLowerCase() ?? '');
+  if (directives === null || hasContradiction(directives)) return null;
+  const names = new Set(directives.map(({ name }) => name));
   const policy = new CachePolicy(
     { method: 'GET', headers: {} },
-    { status: 200, headers: createPolicyHeaders(headers, cacheControl) },
+    { status: 200, headers: createPolicyHeaders(headers, directives) },
     { shared: isShared, cacheHeuristic: 0, immutableMinTimeToLive: 0 },
   );
   if (!policy.storable()) return null;
   const age = Math.floor(policy.age());
-  const isBounded = hasLifetime(headers, directives, isShared);
+  const isBounded = hasLifetime(headers, names, isShared);
   const allowedSeconds = isBounded ? policy.maxAge() - age : NO_BOUND_SECONDS;
   const freshMs = Math.min(ttlMs, Math.max(0, allowedSeconds * MS_PER_SECOND));
   const never = isShared ? [...NEVER_STALE, ...NEVER_STALE_SHARED] : NEVER_STALE;
-  const allowedStaleMs = never.some((name) => directives.has(name)) ? 0 : staleMs;
+  const allowedStaleMs = never.some((name) => names.has(name)) ? 0 : staleMs;
   return freshMs + allowedStaleMs === 0 ? null : { freshMs, staleMs: allowedStaleMs, age };
+}
+
+/** Whether a directive is there twice with different values: recipients differ in which counts. */
+function hasContradiction(directives: readonly CacheDirective[]): boolean {
+  const names = new Set(directives.map(({ name }) => name));
+  const texts = new Set(directives.map(({ text }) => text));
+  return names.size < texts.size;
 }
 
 /**
@@ -60,11 +71,12 @@ export function readFreshness(
  * covers it.
  */
 function createPolicyHeaders(
-  { vary: _vary, ...headers }: Outcome['headers'],
-  cacheControl: string | undefined,
+  { vary: _vary, 'cache-control': received, ...headers }: Outcome['headers'],
+  directives: readonly CacheDirective[],
 ): Record<string, string> {
-  if (cacheControl === undefined) return headers;
-  return { ...headers, 'cache-control': cacheControl.replaceAll('proxy-revalidate', '') };
+  if (received === undefined) return headers;
+  const others = directives.filter(({ name }) => name !== 'proxy-revalidate');
+  return { ...headers, 'cache-control': others.map(({ text }) => text).join(', ') };
 }
 
 /** Whether the provider declares how long its response is fresh. */
@@ -79,17 +91,12 @@ function hasLifetime(
   return headers['cache-control'] === undefined && /no-cache/i.test(headers['pragma'] ?? '');
 }
 
-/** The names of the directives; text in quotes may add some, which is safe. */
-function listDirectives(cacheControl = ''): ReadonlySet<string> {
-  return new Set(cacheControl.split(',').map((part) => part.split('=')[0]?.trim() ?? ''));
-}
-
 /** Whether the key of a response has every header by which it varies. */
 function fitsOthers(vary: string | undefined, isShared: boolean): boolean {
   if (vary === undefined) return true;
   const names = vary.split(',').map((name) => name.trim().toLowerCase());
   return names.every((name) => {
-    if (name === '*') return false;
+    if (name === '*' || !FIELD_NAME.test(name)) return false;
     return !UNKEYED.test(name) || (OF_ACTOR.has(name) && !isShared);
   });
 }

@@ -1,5 +1,6 @@
 import { ProviderFailure } from '../../contract/index.js';
 import { isPlainEnvelope, type Responses } from '../../descriptor/sections/responses.js';
+import { parseCacheDirectives } from '../../lib/cache-directives.js';
 import type { LiveModule } from '../../modules/live-module.js';
 import type { EndpointBase } from '../../provider/endpoint-base.js';
 import type { CheckedOutcome } from '../../provider/outcome.js';
@@ -134,26 +135,18 @@ function translate(
   return rewriteReference(value, createReferences(call, base));
 }
 
-/** A directive without a comma in its value (RFC 9111, 5.2). */
-const DIRECTIVE = /^([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^",]*"))?$/i;
 /** Directives that decide whether a cache may serve the response to other callers. */
 const SHARING = new Set(['public', 's-maxage', 'private']);
 
 /**
  * Returns the `cache-control` of a response that was authorized for one caller: `private`, and the
- * provider's other directives. Ambiguous values, such as one with a comma in quotes, are not
- * cached.
+ * provider's other directives.
  */
 function makePrivate(cacheControl: string): string {
-  const directives = ['private'];
-  for (const part of cacheControl.split(',')) {
-    const directive = part.trim();
-    const name = DIRECTIVE.exec(directive)?.[1]?.toLowerCase();
-    if (directive === '' || (name !== undefined && SHARING.has(name))) continue;
-    if (name === undefined) return 'private, no-store';
-    directives.push(directive);
-  }
-  return directives.join(', ');
+  const directives = parseCacheDirectives(cacheControl);
+  if (directives === null) return 'private, no-store';
+  const others = directives.filter(({ name }) => !SHARING.has(name));
+  return ['private', ...others.map(({ text }) => text)].join(', ');
 }
 
 /** Adds the names of all credential headers to the provider's `vary`. */

@@ -100,6 +100,13 @@ describe('kept responses', () => {
     ['max-age=0', { 'cache-control': 'max-age=0' }],
     ['expires in the past', { expires: 'Thu, 01 Jan 1970 00:00:00 GMT' }],
     ['no-cache', { 'cache-control': 'no-cache' }],
+    ['a semicolon behind no-store', { 'cache-control': 'no-store; max-age=60' }],
+    ['a semicolon behind private', { 'cache-control': 'private; max-age=60' }],
+    ['a blank between directives', { 'cache-control': 'max-age=60 no-store' }],
+    ['a quoted directive', { 'cache-control': 'max-age=60, "no-store"' }],
+    ['a quote that does not end', { 'cache-control': 'max-age=60, x="no-store' }],
+    ['two values of max-age', { 'cache-control': 'max-age=0, max-age=60' }],
+    ['a semicolon in vary', { vary: 'x-request-id; accept' }],
     ['an age above max-age', { 'cache-control': 'max-age=60', age: '61' }],
   ] as const) {
     it(`are none with ${title}`, async () => {
@@ -108,6 +115,15 @@ describe('kept responses', () => {
       expect(statusOf(await get(target))).to.equal('modgate; fwd=miss');
       await get(target);
       expect(calls()).to.equal(2);
+    });
+  }
+
+  for (const value of ['max-age=60, , Max-Age=60', ',public', 'max-age="60", x="a;b"', '']) {
+    it(`are kept with cache-control '${value}'`, async () => {
+      answer({ 'cache-control': value });
+      const target = `shop/shared/kept-${Buffer.from(value).toString('hex')}`;
+      expect(statusOf(await get(target))).to.contain('stored');
+      expect(statusOf(await get(target))).to.contain('hit');
     });
   }
 
