@@ -1,6 +1,7 @@
 import CachePolicy from 'http-cache-semantics';
 import type { Outcome } from '../../contract/index.js';
 import { type CacheDirective, parseCacheDirectives } from '../../lib/cache-directives.js';
+import { parseHttpDate } from '../../lib/http-date.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 
 /** How long a response may be served, from the time of its arrival. */
@@ -68,15 +69,25 @@ function hasContradiction(directives: readonly CacheDirective[]): boolean {
 
 /**
  * Removes `proxy-revalidate`, which the library treats as never fresh; the rule of stale responses
- * covers it.
+ * covers it. Dates are those of HTTP: the library reads others too, some of them in local time.
  */
 function createPolicyHeaders(
-  { vary: _vary, 'cache-control': received, ...headers }: Outcome['headers'],
+  { vary: _vary, 'cache-control': received, expires, date, ...headers }: Outcome['headers'],
   directives: readonly CacheDirective[],
 ): Record<string, string> {
-  if (received === undefined) return headers;
   const others = directives.filter(({ name }) => name !== 'proxy-revalidate');
-  return { ...headers, 'cache-control': others.map(({ text }) => text).join(', ') };
+  const sentAt = parseHttpDate(date ?? '');
+  return {
+    ...headers,
+    ...(received !== undefined && { 'cache-control': others.map(({ text }) => text).join(', ') }),
+    // An invalid one is in the past (RFC 9111, 5.3).
+    ...(expires !== undefined && { expires: formatDate(parseHttpDate(expires) ?? 0) }),
+    ...(sentAt !== null && { date: formatDate(sentAt) }),
+  };
+}
+
+function formatDate(ms: number): string {
+  return new Date(ms).toUTCString();
 }
 
 /** Whether the provider declares how long its response is fresh. */

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../contract/index.js';
+import { parseHttpDate } from '../../lib/http-date.js';
 
 /** The conditions that a cached response can decide; they are not sent to the provider. */
 export const DECIDED_CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
@@ -15,8 +16,8 @@ export function isNotModified(
 ): boolean {
   const tags = conditions.get('if-none-match');
   if (tags !== undefined) return tags.trim() === '*' || listsTag(tags, headers['etag']);
-  const since = parseDate(conditions.get('if-modified-since'));
-  const modified = parseDate(headers['last-modified']);
+  const since = parseHttpDate(conditions.get('if-modified-since') ?? '');
+  const modified = parseHttpDate(headers['last-modified'] ?? '');
   return since !== null && modified !== null && modified <= since;
 }
 
@@ -29,9 +30,4 @@ function listsTag(tags: string, tag: string | undefined): boolean {
 
 function removeWeakness(tag: string): string {
   return tag.startsWith('W/') ? tag.slice(2) : tag;
-}
-
-function parseDate(text: string | undefined): number | null {
-  const time = Date.parse(text ?? '');
-  return Number.isNaN(time) ? null : time;
 }

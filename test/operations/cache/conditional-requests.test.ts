@@ -18,7 +18,12 @@ describe('conditional requests to a route with a cache', () => {
     ['if-modified-since', MODIFIED, 304],
     ['if-modified-since', LATER, 304],
     ['if-modified-since', EARLIER, 200],
+    ['if-modified-since', 'Tuesday, 06-Oct-26 10:00:00 GMT', 304],
+    ['if-modified-since', 'Tue Oct  6 10:00:00 2026', 304],
     ['if-modified-since', 'yesterday', 200],
+    ['if-modified-since', '3600', 200],
+    ['if-modified-since', '2126-10-06T10:00:00Z', 200],
+    ['if-modified-since', 'Tue, 06 Oct 2026 10:00:00 -0500', 200],
   ] as const) {
     it(`are ${status} for ${name}: ${value}, of a kept response and of a new one`, async () => {
       answer({ etag: '"v1"', 'last-modified': MODIFIED });

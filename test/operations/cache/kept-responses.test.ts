@@ -99,6 +99,8 @@ describe('kept responses', () => {
     ['private, for a shared route', { 'cache-control': 'Private, max-age=60' }],
     ['max-age=0', { 'cache-control': 'max-age=0' }],
     ['expires in the past', { expires: 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+    ['expires in seconds', { expires: '3600' }],
+    ['expires in another format', { expires: '2126-10-21T07:28:00Z' }],
     ['no-cache', { 'cache-control': 'no-cache' }],
     ['a semicolon behind no-store', { 'cache-control': 'no-store; max-age=60' }],
     ['a semicolon behind private', { 'cache-control': 'private; max-age=60' }],
