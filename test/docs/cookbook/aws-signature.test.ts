@@ -35,7 +35,8 @@ const SECRET = 'env:AWS_SECRET_ACCESS_KEY';
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 10_000;
 
-describe(PAGE, () => {
+describe(PAGE, function () {
+  this.timeout(180_000);
   const blocks = readDocumentedBlocks(PAGE);
   const received: ReceivedRequest[] = [];
   const problems: (string | null)[] = [];
