@@ -18,6 +18,9 @@ const MANDATORY = 1;
 /** Type, channel and size of the payload. Bytes. */
 export const FRAME_HEAD_BYTES = 7;
 const FRAME_END = 0xce;
+/** The tag `L` of a field, and the length of both. */
+const UNSIGNED_LONG = 0x4c;
+const UNSIGNED_LONG_BYTES = 9;
 /** Bytes around the payload of a frame. */
 const OVERHEAD_BYTES = FRAME_HEAD_BYTES + 1;
 
@@ -64,10 +67,18 @@ export class FrameReader {
   }
 }
 
+/** RabbitMQ also passes on unsigned integers of 64 bits, for which the library has no type. */
+class FrameView extends AMQPView {
+  override getField(at: number, littleEndian?: boolean): ReturnType<AMQPView['getField']> {
+    if (this.getUint8(at) !== UNSIGNED_LONG) return super.getField(at, littleEndian);
+    return [Number(this.getBigUint64(at + 1, littleEndian)), UNSIGNED_LONG_BYTES];
+  }
+}
+
 /** A frame for the library, which decodes it. Methods and headers are copied, so that a length in them cannot reach past them. */
 export function toView(frame: Buffer): AMQPView {
   if (frame[0] === FRAME.body) return new AMQPView(frame.buffer, frame.byteOffset, frame.length);
-  return new AMQPView(new Uint8Array(frame).buffer);
+  return new FrameView(new Uint8Array(frame).buffer);
 }
 
 /** The exchange, the key and the properties of a message. */

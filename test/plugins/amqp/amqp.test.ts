@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectTcp, createServer, type Server } from 'node:net';
 import { type ConsumeMessage, connect } from 'amqplib';
 import { expect } from 'chai';
 import {
@@ -30,6 +32,7 @@ describe('amqp adapter', () => {
   const opened: OpenedProvider[] = [];
   const services: AmqpService[] = [];
   const proxies: FaultProxy[] = [];
+  const relays: Server[] = [];
 
   before(async function () {
     await needRabbit(this);
@@ -43,6 +46,7 @@ describe('amqp adapter', () => {
     for (const openedProvider of opened.splice(0)) await openedProvider.close();
     for (const service of services.splice(0)) await service.stop();
     for (const proxy of proxies.splice(0)) await proxy.stop();
+    for (const relay of relays.splice(0)) relay.close();
   });
 
   const isConnected = ({ log }: OpenedProvider) =>
@@ -270,6 +274,30 @@ describe('amqp adapter', () => {
       await serve(() => ({ headers }));
       const answer = await invoke(await open());
       expect({ ...answer.headers }).to.deep.equal({ 'x-list': 'a, b', 'x-number': '7' });
+    });
+
+    it('have integers of any type as headers', async () => {
+      // Other client libraries send a type that this one does not write.
+      const relay = createServer((socket) => {
+        const broker = connectTcp(RABBITMQ_PORT, '127.0.0.1');
+        socket.on('data', (chunk: Buffer) => broker.write(writeUnsignedLong(chunk, 'x-count', 7n)));
+        broker.on('data', (chunk) => socket.write(chunk));
+        broker.on('close', () => socket.destroy()).on('error', () => {});
+        socket.on('close', () => broker.destroy()).on('error', () => {});
+      });
+      relays.push(relay);
+      relay.listen(0, '127.0.0.1');
+      await once(relay, 'listening');
+      const url = new URL(RABBITMQ_URL);
+      url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`;
+      const headers = { 'x-count': 'text', 'x-short': { '!': 'uint16', value: 8 }, 'x-last': 'y' };
+      services.push(await startService(url.href, queue, () => ({ headers, body: '1' })));
+      const answer = await invoke(await open());
+      expect({ ...answer.headers }).to.deep.include({
+        'x-count': '7',
+        'x-short': '8',
+        'x-last': 'y',
+      });
     });
 
     it('with a control character in a header are malformed', async () => {
@@ -507,3 +535,14 @@ describe('amqp adapter', () => {
     }
   });
 });
+
+/** Replaces the value of a header, a text of four bytes, by an integer of the type `L`. */
+function writeUnsignedLong(chunk: Buffer, name: string, value: bigint): Buffer {
+  const at = chunk.indexOf(`${name}S`);
+  if (at === -1) return chunk;
+  const written = Buffer.from(chunk);
+  const typeAt = at + name.length;
+  written.write('L', typeAt, 'latin1');
+  written.writeBigUInt64BE(value, typeAt + 1);
+  return written;
+}
