@@ -5,7 +5,6 @@ import {
   type DescMethod,
   equals,
   type FileRegistry,
-  fromJson,
   type Message,
   ScalarType,
   toBinary,
@@ -25,6 +24,7 @@ import {
   restoreMembers,
   restoreNumbers,
 } from './message-fields.js';
+import { readExactly } from './read-exactly.js';
 import { findMethod } from './schema.js';
 
 export const HTTP_BODY = 'google.api.HttpBody';
@@ -197,7 +197,7 @@ export class BoundRoute {
   #read(root: Members): Message {
     const { input } = this.method;
     try {
-      return fromJson(input, root as never, { registry: this.#registry });
+      return readExactly(input, root, this.#registry);
     } catch (error) {
       const invalid = findInvalid(input, root, this.#registry);
       const path = invalid?.path ?? [];
@@ -279,7 +279,7 @@ function toJsonValue(field: DescField, text: string): unknown {
 /** The message with this field alone; `null` for a value that does not fit. */
 function tryRead(field: DescField, value: unknown, registry: FileRegistry): Message | null {
   try {
-    return fromJson(field.parent, { [field.jsonName]: value } as never, { registry });
+    return readExactly(field.parent, { [field.jsonName]: value }, registry);
   } catch {
     return null;
   }

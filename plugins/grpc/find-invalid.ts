@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, fromJson, type Registry } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, Registry } from '@bufbuild/protobuf';
 import { describeItem, describeMessage, findField, hasOwnJson } from './message-fields.js';
+import { readExactly } from './read-exactly.js';
 
 /** A place in JSON that does not fit its message. */
 export interface InvalidPlace {
@@ -138,7 +139,7 @@ function findInItem(
 
 function isReadable(message: DescMessage, json: unknown, registry: Registry): boolean {
   try {
-    fromJson(message, json as never, { registry });
+    readExactly(message, json, registry);
     return true;
   } catch {
     return false;

@@ -25,9 +25,21 @@ export function hasOwnJson(message: DescMessage): boolean {
   return message.typeName in OWN_JSON || isWrapperDesc(message);
 }
 
+const fieldsByName = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
+
 /** Finds a field by its name in the `.proto` file or in JSON. */
 export function findField(message: DescMessage, name: string): DescField | undefined {
-  return message.fields.find((field) => field.name === name || field.jsonName === name);
+  let fields = fieldsByName.get(message);
+  if (fields === undefined) {
+    const named = message.fields.flatMap((field) => [
+      [field.jsonName, field] as const,
+      [field.name, field] as const,
+    ]);
+    // Of two fields with one name the first counts.
+    fields = new Map(named.reverse());
+    fieldsByName.set(message, fields);
+  }
+  return fields.get(name);
 }
 
 /** The fields from a message to the one that `a.b.c` names; `null` without them. */
@@ -59,7 +71,8 @@ export function describeItem(field: DescField): string {
   return EXPECTED[scalar] ?? `an integer of type ${ScalarType[scalar]?.toLowerCase()}`;
 }
 
-const NOT_NUMBERS: ReadonlySet<ScalarType | undefined> = new Set([
+/** Types whose JSON is not a number; `undefined` is not a scalar. */
+export const NOT_NUMBERS: ReadonlySet<ScalarType | undefined> = new Set([
   ScalarType.STRING,
   ScalarType.BYTES,
   ScalarType.BOOL,
@@ -133,9 +146,9 @@ function replaceMembers(
 }
 
 /** The message within an `Any`, which its JSON names. */
-function findContent(
+export function findContent(
   message: DescMessage,
-  { '@type': url }: Members,
+  { '@type': url }: Readonly<Members>,
   registry: Registry,
 ): DescMessage | undefined {
   if (message.typeName !== 'google.protobuf.Any') return message;

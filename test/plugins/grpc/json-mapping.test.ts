@@ -3,7 +3,11 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createCaller, describeLibrary } from './library-module.js';
 import { type LibraryServer, startLibrary } from './library-server.js';
 
-const ROUTES = [{ method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } }];
+const ROUTES = ['GET', 'POST'].map((method) => ({
+  method,
+  path: '/echo',
+  operation: { grpc: 'library.v1.Echo/Echo' },
+}));
 const SAME = null;
 const ANY = 'type.googleapis.com';
 
@@ -65,6 +69,7 @@ const ACCEPTED: Readonly<Record<string, readonly [body: string, data: string | n
     '{"children":[{"at":"0001-01-01T00:00:00Z"},{"at":"9999-12-31T23:59:59.999999999Z"}]}',
     SAME,
   ],
+  'a leap day': ['{"at":"2028-02-29T23:59:59Z"}', SAME],
   'timestamps with an offset': [
     '{"at":"1969-12-31T16:00:00.5-08:00"}',
     '{"at":"1970-01-01T00:00:00.500Z"}',
@@ -114,6 +119,23 @@ const REJECTED: Readonly<Record<string, readonly [body: string, field: string]>>
   'a path of a field mask that does not come back': ['{"mask":"a_double"}', '/mask'],
   'an Any without a type': ['{"any":{"title":"x"}}', '/any'],
   'an Any with a member that is none': [`{"any":{"@type":"${ANY}/library.v1.Book","x":1}}`, '/any'],
+  'a number in hexadecimal': ['{"longs":["1","0x10"]}', '/longs/1'],
+  'a number with a plus': ['{"aDouble":"+1"}', '/aDouble'],
+  'a number with a leading zero': ['{"anInt32":"010"}', '/anInt32'],
+  'blanks around digits of 64 bits': ['{"anInt64":" 1"}', '/anInt64'],
+  'a wrapped number in hexadecimal': ['{"child":{"wrappedLong":"0x10"}}', '/child/wrappedLong'],
+  'a key in hexadecimal': ['{"byNumber":{"0x1":{}}}', '/byNumber'],
+  'base64 with a blank': ['{"someBytes":" /8="}', '/someBytes'],
+  'base64 with padding within': ['{"someBytes":"AA=AA"}', '/someBytes'],
+  'base64 with too little padding': ['{"someBytes":"AA="}', '/someBytes'],
+  'a day that does not exist': ['{"children":[{"at":"2026-02-29T12:00:00Z"}]}', '/children/0/at'],
+  'the hour 24': ['{"at":"2026-01-31T24:00:00Z"}', '/at'],
+  'such a day in an Any': [
+    `{"any":{"@type":"${ANY}/google.protobuf.Timestamp","value":"2026-02-29T12:00:00Z"}}`,
+    '/any',
+  ],
+  'a number beyond a double in an object': ['{"object":{"a":[{"b":-1e400}]}}', '/object'],
+  'a number beyond a double in a Value': ['{"value":1e400}', '/value'],
   'two members of a oneof': ['{"number":"1","book":{}}', '/book'],
 };
 
@@ -141,6 +163,16 @@ describe('the JSON mapping of protobuf', () => {
       expect(JSON.parse(text).data).to.deep.equal(JSON.parse(data ?? body));
     });
   }
+
+  it('reads base64 in a query', async () => {
+    const { text } = await createCaller(host.url)('/echo?someBytes=%2B/8=');
+    expect(JSON.parse(text).data).to.deep.equal({ someBytes: '+/8=' });
+  });
+
+  it('rejects base64 in a query whose plus is a blank there', async () => {
+    const { status, text } = await createCaller(host.url)('/echo?someBytes=+/8=');
+    expect([status, JSON.parse(text).errors[0].field]).to.deep.equal([400, 'query.someBytes']);
+  });
 
   for (const [title, [body, field]] of Object.entries(REJECTED)) {
     it(`rejects ${title}`, async () => {
