@@ -2,6 +2,7 @@ import type { FailureCode, ProviderFailure } from '../../contract/index.js';
 import { describeOwner, type Owner } from '../../descriptor/sections/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
+import { parseHttpDate } from '../../lib/http-date.js';
 import { TOO_DEEP } from '../../lib/json/json-check.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
@@ -23,17 +24,20 @@ import { assertSendable } from './exposed-headers.js';
 import { readProviderError } from './read-provider-error.js';
 import { describeRoute, type RouteCall } from './route-call.js';
 
-// RFC 9110 10.2.3: seconds, or an IMF-fixdate.
-const RETRY_AFTER =
-  /^(?:\d{1,10}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
+const SECONDS = /^\d{1,10}$/;
 
 /** The statuses of a provider that accepts calls again later. */
 const TEMPORARY: ReadonlySet<number> = new Set([429, 503]);
 
-/** Returns `null` if it is absent or malformed. */
+/**
+ * Seconds, or a date in the form that is sent today (RFC 9110, 10.2.3); `null` if it is absent or
+ * malformed.
+ */
 function readRetryAfter({ headers }: CheckedOutcome): string | null {
-  const value = headers['retry-after'];
-  return value !== undefined && RETRY_AFTER.test(value) ? value : null;
+  const value = headers['retry-after'] ?? '';
+  if (SECONDS.test(value)) return value;
+  const date = parseHttpDate(value);
+  return date === null ? null : new Date(date).toUTCString();
 }
 
 type ReportedFailure = Exclude<FailureCode, 'cancelled'>;

@@ -232,6 +232,14 @@ describe('provider_errors: passthrough', () => {
     });
   }
 
+  for (const value of ['Wednesday, 21-Oct-26 07:28:00 GMT', 'Wed Oct 21 07:28:00 2026']) {
+    it(`forwards the retry-after ${value} in the form of today`, async () => {
+      setup.provider.answer({ status: 429, headers: [JSON_TYPE, ['retry-after', value]] });
+      const retryAfter = headerValue((await get()).headers, 'retry-after');
+      expect(retryAfter).to.equal('Wed, 21 Oct 2026 07:28:00 GMT');
+    });
+  }
+
   for (const value of ['', 'soon', '-1', '1.5', '+7', '1e3', '0x10', '7, 8', '7 s', 'Wed', '<b>']) {
     it(`drops the retry-after ${JSON.stringify(value)}`, async () => {
       setup.provider.answer({ status: 429, headers: [JSON_TYPE, ['retry-after', value]] });
