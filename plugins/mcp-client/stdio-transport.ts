@@ -21,6 +21,8 @@ const MAX_STRAY_LINES = 1_000;
 const MAX_UNREAD_BYTES = 16 * 1_048_576;
 /** Bytes of messages that belong to no call. */
 const BURST_BYTES = 4 * 1_048_576;
+/** The time between the end of a pipe and the exit of a process, which ends its pipes. */
+const EXIT_MS = 1_000;
 
 /** The lines between the host and a process; transports of several attempts share it. */
 export class StdioPipe {
@@ -43,6 +45,7 @@ export class StdioPipe {
     this.#child = child;
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stdout?.on('error', () => {});
+    for (const pipe of [child.stdin, child.stdout]) pipe?.on('close', () => this.#endMute());
     void child.exited.then(() => this.onClose());
   }
 
@@ -100,6 +103,13 @@ export class StdioPipe {
     this.#pieces = [];
     this.#child.stdout?.destroy();
     void this.#child.end(reason);
+  }
+
+  /** Ends a process that still runs without a pipe: it could not answer any more. */
+  #endMute(): void {
+    const end = () => void this.#child.end('closed its stdin or stdout');
+    const timer = setTimeout(end, EXIT_MS);
+    void this.#child.exited.then(() => clearTimeout(timer));
   }
 
   #readLine(line: string): void {

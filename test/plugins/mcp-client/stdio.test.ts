@@ -11,7 +11,7 @@ const PATIENCE_MS = 20_000;
 const describeModule = (module: string, fault = '', more: object = {}) =>
   describeTools(
     { command: [process.execPath, SERVER, fault], env: { COLOR: 'red' } },
-    ['pid', 'exit', 'hang', 'long', 'environment', 'ask'],
+    ['pid', 'exit', 'hang', 'long', 'environment', 'ask', 'mute', 'deaf'],
     { module, ...more },
   );
 
@@ -102,19 +102,28 @@ describe('an MCP server over stdio', () => {
     expect(status, JSON.stringify(json)).to.equal(200);
   });
 
-  it('fails the call of a server that exits, and starts another process', async () => {
-    const before = await call('plain', 'pid');
-    const failed = await call('plain', 'exit');
-    expect([failed.status, failed.json.errors.at(-1).reason]).to.deep.equal([502, 'unavailable']);
-    await waitUntil(
-      'another process answers',
-      async () => {
-        const { status, text } = await call('plain', 'pid');
-        return status === 200 && text !== before.text;
-      },
-      PATIENCE_MS,
-    );
-  });
+  for (const [tool, how] of Object.entries({
+    exit: 'exits',
+    mute: 'closes its stdout and runs on',
+    deaf: 'closes its stdin and runs on',
+  })) {
+    it(`fails the call of a server that ${how}, and starts another process`, async () => {
+      const before = await call('plain', 'pid');
+      const failed = call('plain', tool);
+      // A stdin that is closed shows at the next message only.
+      if (tool !== 'deaf') await failed;
+      await waitUntil(
+        'another process answers',
+        async () => {
+          const { status, text } = await call('plain', 'pid');
+          return status === 200 && text !== before.text;
+        },
+        PATIENCE_MS,
+      );
+      const { status, json } = await failed;
+      expect([status, json.errors.at(-1).reason]).to.deep.equal([502, 'unavailable']);
+    });
+  }
 
   it('ends the wait for a server that hangs at the deadline', async () => {
     await waitUntil(

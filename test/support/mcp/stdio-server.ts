@@ -1,21 +1,27 @@
 /** An MCP server over stdio: node stdio-server.js [fault]. Each call of `pid` answers with its process. */
+import { closeSync } from 'node:fs';
 import { Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 
 const [fault = ''] = process.argv.slice(2);
+const TOOLS = ['pid', 'exit', 'hang', 'long', 'environment', 'ask', 'run', 'mute', 'deaf'];
 
 function createServer(): Server {
   const server = new Server({ name: 'stdio', version: '1' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({
-    tools: ['pid', 'exit', 'hang', 'long', 'environment', 'ask', 'run'].map((name) => ({
-      name,
-      inputSchema: { type: 'object' as const },
-    })),
+    tools: TOOLS.map((name) => ({ name, inputSchema: { type: 'object' as const } })),
   }));
   server.setRequestHandler('tools/call', ({ params }) => {
     if (params.name === 'exit') process.exit(3);
     if (params.name === 'ask') console.log('thinking');
-    if (params.name === 'hang') return new Promise(() => {});
+    if (params.name === 'mute') process.stdout.end().on('error', () => {});
+    if (params.name === 'deaf') {
+      // Node.js leaves the descriptor of a stdin that it has destroyed open.
+      process.stdin.destroy();
+      closeSync(0);
+      setInterval(() => {}, 1000);
+    }
+    if (['hang', 'mute', 'deaf'].includes(params.name)) return new Promise(() => {});
     const text =
       params.name === 'environment'
         ? JSON.stringify(process.env)
