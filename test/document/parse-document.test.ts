@@ -278,9 +278,10 @@ describe('parseStructuredText', () => {
       ];
       fc.assert(
         fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 8 }), (parts) => {
+          // Too short to repeat a name, which JSON.parse accepts.
           const text = parts.join('');
           expect(isAccepted(() => parseStructuredText(text, 'json'))).to.equal(
-            isAccepted(() => JSON.parse(text)) && !/("a").*\1/.test(text),
+            isAccepted(() => JSON.parse(text)),
           );
         }),
         { numRuns: 2000 },

@@ -19,6 +19,7 @@ function createServer(): Server {
       // Node.js leaves the descriptor of a stdin that it has destroyed open.
       process.stdin.destroy();
       closeSync(0);
+      console.log('deaf');
       setInterval(() => {}, 1000);
     }
     if (['hang', 'mute', 'deaf'].includes(params.name)) return new Promise(() => {});
