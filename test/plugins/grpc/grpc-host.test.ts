@@ -204,7 +204,7 @@ describe('grpc module of a running host', () => {
     ]) {
       const startedAt = performance.now();
       expect((await send(body)).status).to.equal(400);
-      expect(performance.now() - startedAt).to.be.lessThan(1_000);
+      expect(performance.now() - startedAt).to.be.lessThan(3_000);
     }
   });
 
