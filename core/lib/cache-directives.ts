@@ -1,3 +1,5 @@
+import { TOKEN } from './token.js';
+
 /** A directive of `cache-control`. */
 export interface CacheDirective {
   /** In lower case. */
@@ -7,7 +9,7 @@ export interface CacheDirective {
 }
 
 /** A directive without a comma in its value (RFC 9111, 5.2). */
-const DIRECTIVE = /^([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"[^",]*"))?$/i;
+const DIRECTIVE = new RegExp(`^(${TOKEN})(?:=(?:${TOKEN}|"[^",]*"))?$`);
 
 /**
  * Returns `null` for a value that recipients read differently, such as `private; max-age=60` or one

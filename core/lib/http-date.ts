@@ -14,10 +14,16 @@ const FORMS = [
  */
 export function parseHttpDate(text: string): number | null {
   for (const form of FORMS) {
-    const { day, month, year, time } = form.exec(text)?.groups ?? {};
+    const date = form.exec(text)?.groups;
+    if (date === undefined) continue;
     // Date reads a year of two digits as 1950 to 2049.
-    const ms = Date.parse(`${day} ${month} ${year} ${time} GMT`);
-    if (!Number.isNaN(ms)) return ms;
+    const ms = Date.parse(`${date['day']} ${date['month']} ${date['year']} ${date['time']} GMT`);
+    return Number.isNaN(ms) ? null : ms;
   }
   return null;
+}
+
+/** Writes milliseconds since 1970 as an IMF-fixdate. */
+export function formatHttpDate(ms: number): string {
+  return new Date(ms).toUTCString();
 }

@@ -1,9 +1,10 @@
+import { TOKEN } from './token.js';
+
 /** `image/png`, `image/*` or any type, without parameters. */
 export const MEDIA_TYPE_RANGE =
   /^(?:\*\/\*|[!#$%&'+.^_`|~0-9A-Za-z-]+\/(?:\*|[!#$%&'+.^_`|~0-9A-Za-z-]+))$/;
 
 const ANY = '*/*';
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = String.raw`"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"`;
 /**
  * One media type (RFC 9110, 8.3.1). Blanks before a parameter belong to it alone, so that no text

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { TOKEN } from '../token.js';
 
 /** The suffix that both ends of a WebSocket hash with the key (RFC 6455, 1.3). */
 const KEY_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -15,7 +16,6 @@ export function acceptKey(key: string): string {
     .digest('base64');
 }
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const SUBPROTOCOL = new RegExp(`^${TOKEN}$`);
 /** One extension; its parameters have values that are tokens, quoted or not (RFC 6455, 9.1). */
 const EXTENSION = new RegExp(

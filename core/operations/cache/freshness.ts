@@ -1,7 +1,8 @@
 import CachePolicy from 'http-cache-semantics';
 import type { Outcome } from '../../contract/index.js';
 import { type CacheDirective, parseCacheDirectives } from '../../lib/cache-directives.js';
-import { parseHttpDate } from '../../lib/http-date.js';
+import { formatHttpDate, parseHttpDate } from '../../lib/http-date.js';
+import { TOKEN } from '../../lib/token.js';
 import type { CacheRules } from '../../manifest/cache-rules.js';
 
 /** How long a response may be served, from the time of its arrival. */
@@ -29,7 +30,7 @@ const NEVER_STALE_SHARED = ['proxy-revalidate', 's-maxage'];
  */
 const UNKEYED = /^(?:x-request-id|x-correlation-id|traceparent|tracestate|modgate-.*|date)$/;
 /** Or nothing, between two commas. */
-const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]*$/;
+const FIELD_NAME = new RegExp(`^(?:${TOKEN})?$`);
 const OF_ACTOR = new Set(['modgate-actor', 'modgate-identity']);
 
 /**
@@ -43,8 +44,10 @@ export function readFreshness(
   if (headers['set-cookie'] !== undefined || !fitsOthers(headers['vary'], isShared)) return null;
   // Directives are case-insensitive, but the library compares them literally.
   const directives = parseCacheDirectives(headers['cache-control']?.toLowerCase() ?? '');
-  if (directives === null || hasContradiction(directives)) return null;
+  if (directives === null) return null;
   const names = new Set(directives.map(({ name }) => name));
+  // Recipients differ in which of two values of a directive counts.
+  if (names.size < new Set(directives.map(({ text }) => text)).size) return null;
   const policy = new CachePolicy(
     { method: 'GET', headers: {} },
     { status: 200, headers: createPolicyHeaders(headers, directives) },
@@ -58,13 +61,6 @@ export function readFreshness(
   const never = isShared ? [...NEVER_STALE, ...NEVER_STALE_SHARED] : NEVER_STALE;
   const allowedStaleMs = never.some((name) => names.has(name)) ? 0 : staleMs;
   return freshMs + allowedStaleMs === 0 ? null : { freshMs, staleMs: allowedStaleMs, age };
-}
-
-/** Whether a directive is there twice with different values: recipients differ in which counts. */
-function hasContradiction(directives: readonly CacheDirective[]): boolean {
-  const names = new Set(directives.map(({ name }) => name));
-  const texts = new Set(directives.map(({ text }) => text));
-  return names.size < texts.size;
 }
 
 /**
@@ -81,13 +77,9 @@ function createPolicyHeaders(
     ...headers,
     ...(received !== undefined && { 'cache-control': others.map(({ text }) => text).join(', ') }),
     // An invalid one is in the past (RFC 9111, 5.3).
-    ...(expires !== undefined && { expires: formatDate(parseHttpDate(expires) ?? 0) }),
-    ...(sentAt !== null && { date: formatDate(sentAt) }),
+    ...(expires !== undefined && { expires: formatHttpDate(parseHttpDate(expires) ?? 0) }),
+    ...(sentAt !== null && { date: formatHttpDate(sentAt) }),
   };
-}
-
-function formatDate(ms: number): string {
-  return new Date(ms).toUTCString();
 }
 
 /** Whether the provider declares how long its response is fresh. */

@@ -2,7 +2,7 @@ import type { FailureCode, ProviderFailure } from '../../contract/index.js';
 import { describeOwner, type Owner } from '../../descriptor/sections/owner.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { describeFailure } from '../../lib/failure-detail.js';
-import { parseHttpDate } from '../../lib/http-date.js';
+import { formatHttpDate, parseHttpDate } from '../../lib/http-date.js';
 import { TOO_DEEP } from '../../lib/json/json-check.js';
 import type { Mask } from '../../lib/secrets/mask-secrets.js';
 import type { LiveModule, LiveRoute } from '../../modules/live-module.js';
@@ -37,7 +37,7 @@ function readRetryAfter({ headers }: CheckedOutcome): string | null {
   const value = headers['retry-after'] ?? '';
   if (SECONDS.test(value)) return value;
   const date = parseHttpDate(value);
-  return date === null ? null : new Date(date).toUTCString();
+  return date === null ? null : formatHttpDate(date);
 }
 
 type ReportedFailure = Exclude<FailureCode, 'cancelled'>;
