@@ -76,7 +76,11 @@ describe('an MCP server over stdio', () => {
   });
 
   const hasPrinted = (module: string, line: string) =>
-    host.logs().some((entry) => entry['module'] === module && entry['line'] === line);
+    host
+      .logs()
+      .some(
+        (entry) => entry.msg === 'printed' && entry['module'] === module && entry['line'] === line,
+      );
 
   it('skips and logs lines that are no messages', async () => {
     expect((await call('chatty', 'pid')).status).to.equal(200);

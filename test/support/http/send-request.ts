@@ -3,6 +3,7 @@ import {
   type RawHeader,
   type ReceivedResponse,
 } from '../../../core/selftest/raw-http.js';
+import { DEADLINE_MS } from './wait-until.js';
 
 export interface RawRequest {
   /** Default `GET`. */
@@ -14,9 +15,6 @@ export interface RawRequest {
   /** Default: `length` with a body, otherwise `none`. */
   readonly framing?: 'length' | 'chunked' | 'none';
 }
-
-/** Below the timeout of a test, so that a missing response is named. */
-const DEADLINE_MS = 45_000;
 
 /** Sends one request on a new connection. */
 export async function sendRequest(

@@ -1,6 +1,6 @@
 const POLL_MS = 20;
-/** Below the timeout of a test, so that the condition is named. */
-const DEADLINE_MS = 45_000;
+/** Below the timeout of a test, so that the error names what is missing. */
+export const DEADLINE_MS = 45_000;
 
 /** Polls until the condition holds. @throws an error that names the condition at the deadline. */
 export async function waitUntil(
