@@ -17,7 +17,7 @@ export interface AdapterSubject {
   /** How many times `lifetime.*` opens and closes a provider. Default 1,000, minimum 50. */
   readonly cycles?: number;
   /**
-   * How long a clause waits for each step. Milliseconds, default 10,000, so that a busy machine does
+   * How long a clause waits for each step. Milliseconds, default 30,000, so that a busy machine does
    * not fail an adapter. Shorten it only to see a clause fail.
    */
   readonly timeoutMs?: number;

@@ -54,7 +54,7 @@ export interface ImporterSubject {
   start(): Promise<RunningSource | SkippedStart>;
   /** Clauses that do not apply, by id, with the reason. Default none. */
   readonly except?: Readonly<Record<string, string>>;
-  /** How long a clause waits for each step. Milliseconds, default 10,000. */
+  /** How long a clause waits for each step. Milliseconds, default 30,000. */
   readonly timeoutMs?: number;
 }
 

@@ -20,8 +20,7 @@ const CASES = [
   'web-forged-null',
 ];
 
-describe('calls that providers receive during attacks', function () {
-  this.timeout(120_000);
+describe('calls that providers receive during attacks', () => {
   let ownHost: OwnHost;
 
   before(async () => {

@@ -119,9 +119,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   },
 };
 
-describe('attack: a gRPC server that lies about itself', function () {
-  this.timeout(60_000);
-
+describe('attack: a gRPC server that lies about itself', () => {
   /** `modgate import grpc` */
   const readByHost: Reader = async (port) => {
     const place = createWorkplace();

@@ -103,9 +103,7 @@ const callNaively: Client = (port) =>
     stream.end(Buffer.alloc(5));
   });
 
-describe('attack: a gRPC server that floods its clients', function () {
-  this.timeout(60_000);
-
+describe('attack: a gRPC server that floods its clients', () => {
   const hosts: RunningHost[] = [];
 
   afterEach(async () => {

@@ -82,8 +82,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 /** Sends what a test writes. */
 let waiting: ServerResponse | null = null;
 
-describe('clients of one address that read nothing', function () {
-  this.timeout(120_000);
+describe('clients of one address that read nothing', () => {
   let provider: StreamingProvider;
   let host: RunningHost;
   const sockets: Socket[] = [];

@@ -74,8 +74,7 @@ export default {
   ],
 };`.replace('ANSWERS[token]?.() ?? null', 'token in ANSWERS ? ANSWERS[token]() : null');
 
-describe('authenticators of plugins', function () {
-  this.timeout(40_000);
+describe('authenticators of plugins', () => {
   let folder: string;
 
   before(() => {

@@ -9,8 +9,7 @@ const ROUTES = [
 ];
 const ANN = 'dev-user:ann:modgate.approvals';
 
-describe('modgate approvals', function () {
-  this.timeout(30_000);
+describe('modgate approvals', () => {
   let place: Workplace;
   const setup = useHost(
     ({ url }) => ({

@@ -12,8 +12,7 @@ const ROUTES = [
 ];
 const TOKEN = 'dev-service:ops:orders.read,modgate.candidate.read';
 
-describe('modgate candidate', function () {
-  this.timeout(30_000);
+describe('modgate candidate', () => {
   let place: Workplace;
   let live: ScriptedProvider;
   let other: ScriptedProvider;

@@ -34,8 +34,7 @@ const OPENED = {
   'modgate.explain': { declared: true, modules: [] },
 };
 
-describe('modgate roles', function () {
-  this.timeout(30_000);
+describe('modgate roles', () => {
   let place: Workplace;
 
   beforeEach(() => {

@@ -8,8 +8,7 @@ import { type RunningHost, startHost } from '../support/start-host.js';
 
 const ROUTES = [{ method: 'GET', path: '/items' }];
 
-describe('serve --check of a host that follows releases', function () {
-  this.timeout(60_000);
+describe('serve --check of a host that follows releases', () => {
   const workspace = useWorkspace();
   let host: RunningHost;
   let place: Workplace;

@@ -11,9 +11,8 @@ import { openHost } from '../support/open-host.js';
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const DAY_MS = 86_400_000;
 
-describe('modgate token', function () {
+describe('modgate token', () => {
   // Each command runs in its own process.
-  this.timeout(60_000);
   let place: Workplace;
   const read = (file: string) => readFileSync(join(place.folder, file), 'utf8');
   const modeOf = (file: string) => statSync(join(place.folder, file)).mode & 0o777;

@@ -76,8 +76,7 @@ describe('deploy/kubernetes', () => {
     expect(configMapGenerator[0].files).to.have.members(descriptors);
   });
 
-  it('has the types of Kubernetes, without unknown members', function () {
-    this.timeout(120_000);
+  it('has the types of Kubernetes, without unknown members', () => {
     const folder = mkdtempSync(join(resolve('dist'), 'kubernetes-'));
     try {
       const typed = manifests.filter(({ kind }: Resource) => kind in TYPES);

@@ -47,8 +47,7 @@ const commandsOf = new Map(pages.map((page) => [page, listCommands(page)] as con
 const withCommands = pages.filter((page) => (commandsOf.get(page)?.length ?? 0) > 0);
 const rolesOf = (page: string) => ROLES[page] ?? ['package'];
 
-describe('the commands of the pages', function () {
-  this.timeout(120_000);
+describe('the commands of the pages', () => {
   let place: PackageFolder;
   let plugin: string;
 

@@ -17,8 +17,7 @@ const HEADERS = ['foo', 'bar', 'baz', 'other'];
 /** Headers that a response does not vary by are part of the key too. */
 const LOST = ['vary-cache-key'];
 
-describe('the public tests of caches', function () {
-  this.timeout(60_000);
+describe('the public tests of caches', () => {
   let origin: CacheOrigin | undefined;
   let host: RunningHost | undefined;
 

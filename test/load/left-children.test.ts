@@ -40,8 +40,7 @@ const JOBS = {
   },
 };
 
-describe('a container whose process module leaves children behind', function () {
-  this.timeout(120_000);
+describe('a container whose process module leaves children behind', () => {
   let folder: string;
 
   before(function () {

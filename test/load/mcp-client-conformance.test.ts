@@ -35,8 +35,7 @@ const FAILING_CHECKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('official conformance suite of MCP, for clients', function () {
-  this.timeout(120_000);
+describe('official conformance suite of MCP, for clients', () => {
   let results: string;
 
   before(function () {

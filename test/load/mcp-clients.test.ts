@@ -40,8 +40,7 @@ interface Library {
 
 const isFirst = (version: string) => version.startsWith('1.');
 
-describe('official clients of MCP', function () {
-  this.timeout(120_000);
+describe('official clients of MCP', () => {
   let folder: string;
   const setup = useHost(
     ({ url }) => ({

@@ -42,8 +42,7 @@ const FAILING_CHECKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('official conformance suite of MCP', function () {
-  this.timeout(120_000);
+describe('official conformance suite of MCP', () => {
   let results: string;
   let proxy: RunningProxy;
   const setup = useHost(

@@ -92,8 +92,7 @@ const SERVERS: Readonly<Record<string, PublicServer>> = {
   },
 };
 
-describe('MCP servers from npm', function () {
-  this.timeout(120_000);
+describe('MCP servers from npm', () => {
   let packages: string;
   let place: Workplace;
 

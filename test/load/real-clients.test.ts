@@ -105,8 +105,7 @@ async function startFor(url: string, routes: object[], overrides: object): Promi
   return startHostProcess({ files: { 'real.json': module } });
 }
 
-describe('curl that continues a download of nginx', function () {
-  this.timeout(60_000);
+describe('curl that continues a download of nginx', () => {
   let folder: string;
   let nginx: ChildProcess | undefined;
   let host: HostProcess | undefined;
@@ -157,8 +156,7 @@ describe('curl that continues a download of nginx', function () {
   });
 });
 
-describe('clients and servers of npm', function () {
-  this.timeout(120_000);
+describe('clients and servers of npm', () => {
   let folder: string;
   let packages: Packages;
   let host: HostProcess | undefined;

@@ -31,8 +31,7 @@ describe('reload under load', () => {
 
   after(() => host?.close());
 
-  it('fails no request, neither of changing modules nor of others', async function () {
-    this.timeout(90_000);
+  it('fails no request, neither of changing modules nor of others', async () => {
     const load = new ConstantLoad(host.running.url, NAMES, CONNECTIONS);
     const { done, versions } = await churn(host, CHANGED, CHURN_MS);
     for (const [name, version] of versions) {

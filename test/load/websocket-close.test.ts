@@ -38,8 +38,7 @@ describe('an answer to a close frame', () => {
     });
   });
 
-  it('is awaited for 5 s, regardless of the sender of the frame', async function () {
-    this.timeout(60_000);
+  it('is awaited for 5 s, regardless of the sender of the frame', async () => {
     const closedByHost = async () => {
       const client = await open('short');
       const frame = createFrame(CLOSE, GOING_AWAY);

@@ -16,8 +16,7 @@ const PACKAGE = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** Code for stores, issuers, traces and YAML. */
 const OF_FEW_HOSTS = /\/(?:sqlite|postgres|otlp|issuers|yaml)[^/]*$/;
 
-describe('the package', function () {
-  this.timeout(120_000);
+describe('the package', () => {
   let folder: PackageFolder;
   let root: string;
   let files: readonly string[];

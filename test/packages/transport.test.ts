@@ -30,8 +30,7 @@ interface Received {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-describe("a stranger's adapter on modgate/transport, in the packed package", function () {
-  this.timeout(120_000);
+describe("a stranger's adapter on modgate/transport, in the packed package", () => {
   const received: Received[] = [];
   let folder: PackageFolder | undefined;
   let server: Server | undefined;

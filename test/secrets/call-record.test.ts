@@ -29,9 +29,7 @@ const MEMBERS = [
   ...['request_body', 'response_body'],
 ];
 
-describe('the record of a call', function () {
-  this.timeout(120_000);
-
+describe('the record of a call', () => {
   const secrets = {
     caller: createCanary('caller'),
     poor: createCanary('poor'),

@@ -22,9 +22,7 @@ const ROUTES = [
   ...['/.well-known/jwks.json', '/explain?method=GET&target=/modules/vault/http/items', '/nowhere'],
 ];
 
-describe('secrets', function () {
-  this.timeout(120_000);
-
+describe('secrets', () => {
   const secrets: Record<string, string> = {
     'env reference': createCanary('env'),
     'file reference': createCanary('file'),

@@ -22,8 +22,7 @@ const BACK_WITHIN_MS = 5000;
 const ON_STANDBY_MS = 3000;
 const READ_ONLY = 'the database server is read-only: --store must lead to the primary';
 
-describe('PostgreSQL store that fails over', function () {
-  this.timeout(120_000);
+describe('PostgreSQL store that fails over', () => {
   const target = { host: '127.0.0.1', port: 0 };
   let pair: PostgresPair | undefined;
   let proxy: TcpProxy;

@@ -65,8 +65,8 @@ export const AUTHENTICATION: readonly Clause<AuthenticatorHarness>[] = [
   },
   {
     id: 'authenticator.open',
-    title: 'opens within 5 s',
-    // The harness has opened it within that time.
+    title: 'opens in time',
+    // The harness has opened it within the time of a step.
     run: async ({ authenticator }) => {
       const { authenticate } = authenticator;
       assert.equal(typeof authenticate, 'function', 'open must return a function authenticate');

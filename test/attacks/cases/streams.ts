@@ -22,7 +22,7 @@ const POLL_MS = 100;
 
 const STREAMING = {
   limits: {
-    timeout_ms: 1000,
+    timeout_ms: 4000,
     body_idle_ms: 1000,
     stream: { idle_ms: 1000, per_actor: 3, event_bytes: EVENT_BYTES },
   },

@@ -11,7 +11,7 @@ export function createToolModule(url: string): OwnModule {
   return {
     url,
     provider: { kind: 'mcp', config: { url } },
-    limits: { timeout_ms: 1_000, stream: { max_ms: MAX_MS } },
+    limits: { timeout_ms: 4_000, stream: { max_ms: MAX_MS } },
     manifest: {
       inline: {
         ...{ protocol: 'modgate.manifest.v1', module_id: 'toolbox', capabilities: ['shop.use'] },

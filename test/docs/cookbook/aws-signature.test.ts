@@ -35,8 +35,7 @@ const SECRET = 'env:AWS_SECRET_ACCESS_KEY';
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 10_000;
 
-describe(PAGE, function () {
-  this.timeout(180_000);
+describe(PAGE, () => {
   const blocks = readDocumentedBlocks(PAGE);
   const received: ReceivedRequest[] = [];
   const problems: (string | null)[] = [];

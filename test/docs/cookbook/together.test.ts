@@ -40,8 +40,7 @@ const AsyncFunction = (async () => {}).constructor as new (
 ) => (...given: readonly unknown[]) => Promise<unknown>;
 
 /** Each page with its services, behind one host; ports of the pages are replaced by free ones. */
-describe(FOLDER, function () {
-  this.timeout(120_000);
+describe(FOLDER, () => {
   let directory: string;
   let host: RunningModgate;
   let couch: CouchServer;

@@ -9,10 +9,8 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
 
 const PAGE = 'docs/operate/first-module.md';
-const TIMEOUT_MS = 60_000;
 
-describe(PAGE, function () {
-  this.timeout(TIMEOUT_MS);
+describe(PAGE, () => {
   let guide: GuideFolder;
   let host: RunningModgate | null = null;
   let service: ChildProcess | null = null;

@@ -48,8 +48,7 @@ function listServers(): ServerEntry[] {
 const blocksOf = (kind: string) =>
   BLOCKS.filter((block) => block.kind === kind).map(({ body }) => body);
 
-describe(PAGE, function () {
-  this.timeout(60_000);
+describe(PAGE, () => {
   let folder: GuideFolder;
   let host: RunningModgate;
 

@@ -18,8 +18,7 @@ const concerns = (weakened: string, id: string) =>
   weakened in WEAKENED_WEBSOCKETS === id.startsWith('websocket-');
 const ATTACKS = ATTACK_CORPUS.filter(({ id }) => CASES.has(id));
 
-describe('attacks that once succeeded', function () {
-  this.timeout(120_000);
+describe('attacks that once succeeded', () => {
   const recording = createRecording();
   let host: OwnHost;
   /** The cases that fail through proxies that weaken nothing. */

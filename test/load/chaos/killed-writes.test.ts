@@ -8,8 +8,7 @@ import { createFolder } from '../../support/temporary-folder.js';
 describe('config_write when the host is killed', () => {
   const WRITES = 20;
 
-  it(`loses none of ${WRITES} acknowledged writes`, async function () {
-    this.timeout(180_000);
+  it(`loses none of ${WRITES} acknowledged writes`, async () => {
     const state = createFolder();
     const start = () => {
       const fields = Array.from({ length: WRITES }, (_, n) => ({

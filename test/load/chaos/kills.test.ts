@@ -41,8 +41,7 @@ describe('kill -9 at any moment', () => {
 
   after(() => host?.close());
 
-  it(`loses no module in ${KILLS} kills while versions are written`, async function () {
-    this.timeout(120_000);
+  it(`loses no module in ${KILLS} kills while versions are written`, async () => {
     for (let version = 2; version < 2 + KILLS; version += 1) {
       for (const name of NAMES) {
         host.write(`${name}.json`, describeAt(name, version, host.provider.url));

@@ -120,8 +120,7 @@ function adapt(file: string, hosts: readonly number[]): string {
 }
 
 for (const [balancer, start] of Object.entries(BALANCERS)) {
-  describe(`three hosts behind ${balancer}`, function () {
-    this.timeout(180_000);
+  describe(`three hosts behind ${balancer}`, () => {
     const store = { host: '127.0.0.1', port: 0 };
     const rates = { host: '127.0.0.1', port: 0 };
     const folder = createFolder();

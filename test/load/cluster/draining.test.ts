@@ -15,8 +15,7 @@ import { type HostProcess, startHostProcess } from '../../support/start-host.js'
 
 const IN_FLIGHT = 6;
 
-describe('draining workers', function () {
-  this.timeout(120_000);
+describe('draining workers', () => {
   let host: HostProcess;
 
   const start = async (...args: string[]) => {

@@ -16,8 +16,7 @@ const SHORT_DIGEST = 12;
 const MARKUP = '<img src=x onerror=alert(1)>';
 const ESCAPES = '\u001b[2J';
 
-describe('the fleet in the console', function () {
-  this.timeout(120_000);
+describe('the fleet in the console', () => {
   const browser = useBrowser();
   const fleet = useFleet();
 

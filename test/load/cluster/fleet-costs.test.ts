@@ -17,8 +17,7 @@ const MAX_STATEMENTS_PER_S = 2;
 const CONNECTIONS_OF_HOST = 3;
 const AT_ONCE = 200;
 
-describe('what a host of a fleet costs the store', function () {
-  this.timeout(120_000);
+describe('what a host of a fleet costs the store', () => {
   const fleet = useFleet();
   const workspace = useWorkspace();
   let provider: EchoProvider;

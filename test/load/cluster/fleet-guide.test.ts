@@ -19,8 +19,7 @@ const CLIENTS = 8;
 /** Four checks of the load balancer. */
 const DRAIN_DELAY = ['--drain-delay-ms', '2000'];
 
-describe(`${PAGE}, haproxy`, function () {
-  this.timeout(180_000);
+describe(`${PAGE}, haproxy`, () => {
   const fleet = useFleet();
   let folder: string;
   let provider: ScriptedProvider;

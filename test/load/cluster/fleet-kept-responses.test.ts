@@ -11,8 +11,7 @@ const PATH = '/shared/7';
 const TARGET = `/modules/shop/http${PATH}`;
 const CALLS = 8;
 
-describe('the kept responses of a fleet', function () {
-  this.timeout(120_000);
+describe('the kept responses of a fleet', () => {
   const fleet = useFleet();
   let provider: EchoProvider;
 

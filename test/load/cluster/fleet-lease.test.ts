@@ -16,8 +16,7 @@ const FIELDS: readonly ConfigField[] = [
 const REPEATS = 8;
 const DEADLINE_MS = 90_000;
 
-describe('the host that delivers for its fleet', function () {
-  this.timeout(180_000);
+describe('the host that delivers for its fleet', () => {
   const fleet = useFleet();
   let provider: EchoProvider;
   let proxy: TcpProxy;

@@ -33,8 +33,7 @@ const JUMPING_CLOCK = `const Real = Date;
 const isAgreed = ({ agreed, hosts }: FleetStatus) =>
   agreed && hosts.length === 2 && hosts.every(({ state }) => state === 'ready');
 
-describe('a fleet that loses something', function () {
-  this.timeout(120_000);
+describe('a fleet that loses something', () => {
   const fleet = useFleet();
   let provider: EchoProvider;
   let proxy: TcpProxy;

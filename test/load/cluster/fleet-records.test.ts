@@ -19,8 +19,7 @@ interface Audit {
 /** The clock of a process, which is a day ahead. */
 const AHEAD = 'const now = Date.now; Date.now = () => now() + 86_400_000;';
 
-describe('the records of a fleet', function () {
-  this.timeout(120_000);
+describe('the records of a fleet', () => {
   const fleet = useFleet();
   let provider: EchoProvider;
 

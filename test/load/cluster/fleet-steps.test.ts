@@ -14,8 +14,7 @@ const DEADLINE_MS = 60_000;
 const PORTS = [3000, 3001, 3002, 3003];
 const STORE = 'postgres://postgres@127.0.0.1:5432/test';
 
-describe(`the steps of ${PAGE}`, function () {
-  this.timeout(180_000);
+describe(`the steps of ${PAGE}`, () => {
   const children: ChildProcess[] = [];
   let backend: Backend | undefined;
   let folder: GuideFolder | undefined;

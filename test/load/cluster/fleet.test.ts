@@ -25,8 +25,7 @@ const areReady = (count: number) => (fleet: FleetStatus) =>
   fleet.hosts.length === count &&
   statesOf(fleet).every((state) => state === 'ready');
 
-describe('a fleet', function () {
-  this.timeout(120_000);
+describe('a fleet', () => {
   const fleet = useFleet();
 
   it('agrees when its hosts serve the same, whichever host is asked', async () => {

@@ -22,8 +22,7 @@ const LONG_TURN_MS = 250;
 // Refills one call in 1,000 s, which no test waits for.
 const SLOW = 0.001;
 
-describe('rates over several hosts', function () {
-  this.timeout(120_000);
+describe('rates over several hosts', () => {
   const hosts: HostProcess[] = [];
   let provider: EchoProvider;
 

@@ -20,8 +20,7 @@ function readBlocks(kind: string): string[] {
   return [...blocks].map(([, body = '']) => body.trim());
 }
 
-describe(`${PAGE}, releases`, function () {
-  this.timeout(180_000);
+describe(`${PAGE}, releases`, () => {
   const fleet = useFleet();
   let folder: GuideFolder;
   let provider: ScriptedProvider;

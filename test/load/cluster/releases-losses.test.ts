@@ -10,8 +10,7 @@ import type { HostProcess } from '../../support/start-host.js';
 
 const DEADLINE_MS = 60_000;
 
-describe('a publish while the network is cut', function () {
-  this.timeout(180_000);
+describe('a publish while the network is cut', () => {
   const fleet = useFleet();
   const workspace = useWorkspace();
   let proxy: TcpProxy;

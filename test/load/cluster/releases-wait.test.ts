@@ -8,8 +8,7 @@ import type { HostProcess } from '../../support/start-host.js';
 
 const TOKEN = { CRM_TOKEN: 'a-token-of-the-crm' };
 
-describe('publish --wait', function () {
-  this.timeout(180_000);
+describe('publish --wait', () => {
   const fleet = useFleet();
   const workspace = useWorkspace(`${CODE_PUBLISHER},modgate.modules.read`);
 

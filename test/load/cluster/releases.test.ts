@@ -14,8 +14,7 @@ const ITEMS = '/modules/crm/http/items';
 /** Short, so that the tests are; calls come as fast as the test sends them. */
 const PROBATION = { seconds: 3, min_calls: 5, max_error_rate: 0.2 };
 
-describe('releases of a fleet', function () {
-  this.timeout(180_000);
+describe('releases of a fleet', () => {
   const fleet = useFleet();
   const workspace = useWorkspace();
   let provider: ScriptedProvider;

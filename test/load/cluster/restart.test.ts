@@ -18,8 +18,7 @@ import { scrape } from '../../support/observability/exposition.js';
 
 const OK = { module: 'shop', status: '200' };
 
-describe('rolling restart', function () {
-  this.timeout(180_000);
+describe('rolling restart', () => {
   const setup = useHostProcess(({ url }) => ({ 'shop.json': describeShop(url) }), {
     args: ['--workers', '2'],
     tokens: { tokens: [] },

@@ -39,8 +39,7 @@ interface Entry {
   readonly reason: string | null;
 }
 
-describe('state shared by workers', function () {
-  this.timeout(180_000);
+describe('state shared by workers', () => {
   const setup = useHostProcess(
     ({ url }) =>
       Object.fromEntries(MANY.map((name) => [`${name}.json`, describeModule(name, url, ROUTES)])),

@@ -24,8 +24,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-describe('workers that share a PostgreSQL store', function () {
-  this.timeout(120_000);
+describe('workers that share a PostgreSQL store', () => {
   const workers = useWorkers();
   let backend: Backend;
 
@@ -58,8 +57,7 @@ describe('workers that share a PostgreSQL store', function () {
   });
 });
 
-describe('workers that keep calls', function () {
-  this.timeout(120_000);
+describe('workers that keep calls', () => {
   const workers = useWorkers();
 
   it('list the calls of all workers once, also after one has exited', async () => {

@@ -8,8 +8,7 @@ import { ask, shakeHands, startTlsProcess, type TlsHost } from '../../support/tl
 const MANY = 8;
 const BOTH_AUTHORITIES = [authority, callers];
 
-describe('workers behind TLS', function () {
-  this.timeout(120_000);
+describe('workers behind TLS', () => {
   let host: TlsHost;
 
   before(async () => {

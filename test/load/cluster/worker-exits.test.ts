@@ -31,8 +31,7 @@ function preload(script: string): Record<string, string> {
 
 const IN_WORKERS = "import cluster from 'node:cluster'; if (cluster.isWorker) ";
 
-describe('a worker that exits', function () {
-  this.timeout(180_000);
+describe('a worker that exits', () => {
   const setup = useHostProcess(({ url }) => ({ 'shop.json': describeShop(url) }), {
     args: ['--workers', '2'],
   });
@@ -91,8 +90,7 @@ describe('a worker that exits', function () {
   });
 });
 
-describe('workers', function () {
-  this.timeout(180_000);
+describe('workers', () => {
   const doomed = join(tmpdir(), `modgate-doomed-${process.pid}`);
   let host: HostProcess;
 
@@ -129,8 +127,7 @@ describe('workers', function () {
   });
 });
 
-describe('start of modgate serve --workers', function () {
-  this.timeout(120_000);
+describe('start of modgate serve --workers', () => {
   let host: HostProcess | undefined;
 
   afterEach(async () => {

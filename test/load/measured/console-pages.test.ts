@@ -17,8 +17,7 @@ const READ_PAINT = `new Promise((resolve) => {
   setTimeout(() => resolve(last), 1500);
 })`;
 
-describe('the first view of the console', function () {
-  this.timeout(120_000);
+describe('the first view of the console', () => {
   const browser = useBrowser();
   let host: RunningHost;
 

@@ -16,9 +16,7 @@ interface Listed {
   readonly modules: readonly { readonly name: string; readonly state: string }[];
 }
 
-describe(`${FILES} files that are dropped at once`, function () {
-  this.timeout(120_000);
-
+describe(`${FILES} files that are dropped at once`, () => {
   const setup = useHostProcess(() => ({}));
 
   const listLive = async () => {

@@ -152,8 +152,7 @@ const REJECTED: Readonly<Record<string, Files>> = {
 };
 
 for (const kind of BACKENDS) {
-  describe(`a large release on ${kind.name}`, function () {
-    this.timeout(180_000);
+  describe(`a large release on ${kind.name}`, () => {
     const backend = kind.create();
     let host: RunningHost;
     let client: ClientThread;

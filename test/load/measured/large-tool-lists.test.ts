@@ -57,9 +57,7 @@ async function measureTurns(work: Promise<void>): Promise<{ dearestMs: number; t
   return { dearestMs, totalMs: readMainThreadMs(process.pid) - startedAt };
 }
 
-describe('the list of a server with 10,000 tools', function () {
-  this.timeout(60_000);
-
+describe('the list of a server with 10,000 tools', () => {
   it('is read and compared in many turns, also when all of them have changed', async () => {
     let pages: readonly string[] = [];
     const watch = new ToolWatch(

@@ -39,8 +39,7 @@ describe('repeated reloads', () => {
     probe?.remove();
   });
 
-  it('keep no socket, timer, file or memory of closed versions', async function () {
-    this.timeout(120_000);
+  it('keep no socket, timer, file or memory of closed versions', async () => {
     let version = 0;
     const reload = async () => {
       version += 1;

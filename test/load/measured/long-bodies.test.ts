@@ -32,8 +32,7 @@ function* writeRows(bytes: number): Generator<Buffer> {
   yield Buffer.from('0]');
 }
 
-describe('memory of long bodies', function () {
-  this.timeout(180_000);
+describe('memory of long bodies', () => {
   let provider: Server;
   let host: HostProcess;
   let received = 0;

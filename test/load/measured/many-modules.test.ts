@@ -19,8 +19,7 @@ const describeModule = (name: string) => ({
   manifest: { inline: buildManifest(name, toRoutes(['GET /items'], 'use')) },
 });
 
-describe(`${MODULES} modules`, function () {
-  this.timeout(180_000);
+describe(`${MODULES} modules`, () => {
   let host: RunningHost;
   const client = new ClientThread();
   let changed = 0;

@@ -43,8 +43,7 @@ const REJECTED: Readonly<Record<string, () => string>> = {
   'one string that does not end': () => `{"files":{"a":"${repeat('a')}`,
 };
 
-describe('the body of a release', function () {
-  this.timeout(180_000);
+describe('the body of a release', () => {
   let host: RunningHost;
   let client: ClientThread;
 

@@ -12,8 +12,7 @@ const CONNECTIONS = 64;
 const MEMORY_SLACK_KIB = 24 * 1024;
 const MAX_ROUNDS = 8;
 
-describe('10,000 requests at 64 connections', function () {
-  this.timeout(120_000);
+describe('10,000 requests at 64 connections', () => {
   let provider: EchoProvider;
   let host: HostProcess;
   let sent = 0;

@@ -54,9 +54,7 @@ function describeBig(module: string, url: string, createInput: (index: number) =
 
 const own = () => ({ type: 'object', properties: { text: { type: 'string' } } });
 
-describe('lists of 2,000 tools', function () {
-  this.timeout(120_000);
-
+describe('lists of 2,000 tools', () => {
   const setup = useHostProcess(
     ({ url }) => ({
       'own.json': describeBig('own', url, own),

@@ -42,8 +42,7 @@ export default { signers: [
   }),
 ] };`;
 
-describe('copies for a candidate', function () {
-  this.timeout(40_000);
+describe('copies for a candidate', () => {
   let folder: string;
   let live: ScriptedProvider;
   let candidate: ScriptedProvider;
@@ -222,9 +221,7 @@ describe('copies for a candidate', function () {
   });
 });
 
-describe('the copies of a host with two workers', function () {
-  this.timeout(40_000);
-
+describe('the copies of a host with two workers', () => {
   it('are summed, with their differences', async () => {
     const live = await startProvider(answerJson({ a: 1 }));
     const candidate = await startProvider(answerJson({ a: 2 }));

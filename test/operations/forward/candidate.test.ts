@@ -28,8 +28,7 @@ interface Report {
   readonly differences: readonly Totals[];
 }
 
-describe('a candidate beside the live provider', function () {
-  this.timeout(40_000);
+describe('a candidate beside the live provider', () => {
   let live: ScriptedProvider;
   let candidate: ScriptedProvider;
   let host: HostProcess;

@@ -21,8 +21,7 @@ const MOUNT = '/shop/items';
 const CALLER = 'dev-service:caller:crm.read';
 
 for (const workers of ['1', '2']) {
-  describe(`a host of ${workers} workers that follows releases and has none`, function () {
-    this.timeout(60_000);
+  describe(`a host of ${workers} workers that follows releases and has none`, () => {
     const workspace = useWorkspace();
     let provider: EchoProvider;
     let backend: Backend;

@@ -30,8 +30,7 @@ function manage({ management }: OwnBroker, path: string, init: RequestInit = {})
   return fetch(`${management}/api/${path}`, { ...init, headers: { authorization } });
 }
 
-describe('amqp adapter', function () {
-  this.timeout(90_000);
+describe('amqp adapter', () => {
   let broker: OwnBroker;
 
   // One broker for all tests: its start takes ten seconds of processor time.

@@ -15,7 +15,7 @@ import { waitUntil } from '../http/wait-until.js';
 import type { RunningHost } from '../start-host.js';
 
 /** The timeout of the module: a client of the host cannot set the deadline of a call. */
-const TIMEOUT_MS = 1_500;
+const TIMEOUT_MS = 3_000;
 /** The limit used by the clauses about response sizes. */
 const SMALL_RESPONSE_BYTES = 1_000;
 const POLL_MS = 20;

@@ -60,8 +60,7 @@ const ROUTES = [
 const AS = 'dev-service:me:crm.read,modgate.calls.read,modgate.modules.read,modgate.plugins.read';
 const MODES = ['throw', 'hang', 'list', 'host', 'framing', 'actor', 'trace', 'lines'];
 
-describe('a module with a signer', function () {
-  this.timeout(40_000);
+describe('a module with a signer', () => {
   let folder: string;
   let provider: ScriptedProvider;
   let host: HostProcess;
