@@ -60,7 +60,12 @@ export function createConnector(address: Address): Connector {
     };
     socket.setNoDelay(true).setKeepAlive(true, TCP_KEEP_ALIVE_DELAY_MS);
     socket.once(address.kind === 'tls' ? 'secureConnect' : 'connect', () => settle(null, socket));
-    socket.on('error', (error) => settle(error, null));
+    socket.on('error', (error) => {
+      settle(error, null);
+      // Node keeps the connection after an alert of TLS, such as for a missing client certificate.
+      // undici would then report the end that follows.
+      if (isTlsError(error)) socket.destroy(error);
+    });
     socket.on('close', () => {
       sockets.delete(socket);
       settle(createCodedError('ECONNRESET', 'closed while connecting', address), null);
@@ -117,6 +122,10 @@ function connect(
   // An IP address is not a server name (RFC 6066, 3); Node then verifies the address.
   const servername = address.options.servername ?? (isIP(host) === 0 ? host : undefined);
   return openTls({ ...common, ...address.options, host, port, ...(servername && { servername }) });
+}
+
+function isTlsError(error: Error): boolean {
+  return String(Reflect.get(error, 'code')).startsWith('ERR_SSL_');
 }
 
 /** Creates an error like those of Node's sockets. */

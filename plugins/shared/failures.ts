@@ -83,7 +83,9 @@ export function createTransportFailure(
 ): ProviderFailure {
   if (isProviderFailure(error)) return error;
   const code = readErrorCode(error);
-  const detail = describeTransportError(error);
+  // undici reports it for each malformed head that has a length.
+  const isHead = status === 0 && code === LENGTH_MISMATCH;
+  const detail = isHead ? 'malformed head' : describeTransportError(error);
   const isMalformed = hasResponse || PROTOCOL_CODE.test(code);
   const options = createOptions(error, status, isMalformed ? 'responding' : phase, detail);
   return isMalformed
@@ -104,14 +106,19 @@ function createOptions(
 }
 
 const CERTIFICATE_MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const LENGTH_MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 const MAX_ADDRESSES = 4;
 
 /** Descriptions of codes that are unclear to operators. */
 const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_PIN: 'certificate not pinned',
   UND_ERR_SOCKET: 'connection closed',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'content-length not reached',
+  UND_ERR_HEADERS_OVERFLOW: 'head is too large',
+  [LENGTH_MISMATCH]: 'content-length not reached',
 };
+
+/** The reason of the parser of undici, a fixed text, in an error without a code. */
+const PARSER_REASON = /^Response does not match the HTTP\/1\.1 protocol \(([\x20-\x7e]{1,80})\)$/;
 
 /** Messages with which undici closes a connection, under the code of a closed connection. */
 const INTERIM_RESPONSES: Readonly<Record<string, string>> = {
@@ -132,13 +139,15 @@ function describeTransportError(error: unknown): string {
   const code = readErrorCode(error);
   if (code === CERTIFICATE_MISMATCH) return `certificate for ${readCertificateNames(error)}`;
   const address = readAddress(error);
-  const words = readInterimResponse(error, code) ?? WORDS[code] ?? code;
+  const words = readMessage(error, code) ?? WORDS[code] ?? code;
   return address === null ? words : `${words} ${address}`;
 }
 
-function readInterimResponse(error: unknown, code: string): string | undefined {
-  if (code !== 'UND_ERR_SOCKET' || !(error instanceof Error)) return undefined;
-  return INTERIM_RESPONSES[error.message];
+/** Reads what undici says in its message alone. */
+function readMessage(error: unknown, code: string): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (code === 'HTTPParserError') return PARSER_REASON.exec(error.message)?.[1];
+  return code === 'UND_ERR_SOCKET' ? INTERIM_RESPONSES[error.message] : undefined;
 }
 
 /** The code, otherwise the name of the error's class. */

@@ -1,5 +1,6 @@
 import type { TlsOptions } from 'node:tls';
 import { expect } from 'chai';
+import { createConnector } from '../../../plugins/http/connector.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
 import {
   authority,
@@ -96,6 +97,25 @@ describe('http adapter: TLS', () => {
       const tls = { ca: 'ca.pem', cert: 'client.pem', key: 'client.key' };
       expect(await callOverTls(serving, tls)).to.equal('200');
       expect(await callOverTls(serving, { ca: 'ca.pem' })).to.match(/^unavailable/);
+    }
+  });
+
+  it('ends with the alert of a server that requires a certificate', async () => {
+    const serving = { ...server, ca: authority, requestCert: true };
+    const upstream = await startProvider(undefined, { tls: serving });
+    const { hostname: host, port } = new URL(upstream.url);
+    const options = { ca: authority };
+    const connector = createConnector({ kind: 'tls', host, port: Number(port), options });
+    try {
+      const error = await new Promise((resolve) => {
+        // TLS 1.3: the server asks for the certificate after the client has connected.
+        const socket = connector.open(() => {});
+        socket.once('close', () => resolve(socket.errored));
+      });
+      expect(error).to.have.property('code', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED');
+    } finally {
+      connector.close();
+      await upstream.stop();
     }
   });
 

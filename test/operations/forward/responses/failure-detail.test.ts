@@ -69,7 +69,36 @@ const ANSWERS: readonly (readonly [string, Answer, string, RegExp])[] = [
     'another protocol',
     { raw: [`SSH-2.0-${SECRET}\r\n`], finally: 'end' },
     'protocol',
-    /^response cut short or malformed: HTTPParserError$/,
+    /^response cut short or malformed: Expected HTTP\/, RTSP\/ or ICE\/$/,
+  ],
+  [
+    'a line break without a carriage return',
+    { raw: [`HTTP/1.1 200 OK\r\nx-secret: ${SECRET}\ncontent-type: application/json\r\n\r\n`] },
+    'protocol',
+    /^response cut short or malformed: Missing expected CR after header value$/,
+  ],
+  [
+    'two lengths',
+    { raw: ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n{}'] },
+    'protocol',
+    /^response cut short or malformed: malformed head$/,
+  ],
+  [
+    'a long head',
+    { raw: [`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(20_000)}\r\n\r\n`] },
+    'protocol',
+    /^response cut short or malformed: head is too large$/,
+  ],
+  [
+    'a bad chunk',
+    {
+      raw: [
+        'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n',
+        'transfer-encoding: chunked\r\n\r\nxyz\r\n',
+      ],
+    },
+    'protocol',
+    /^response cut short or malformed: Invalid character in chunk size$/,
   ],
   [
     'a second 100 Continue',
