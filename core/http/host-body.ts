@@ -8,6 +8,7 @@ import { assertBodyHeaders, assertJson } from '../operations/forward/body-policy
 import { ClientClosed } from '../operations/request.js';
 import type { HeldMemory } from '../provider/held-memory.js';
 import { createLengthError, readStart, withStallTimeout } from './request/body.js';
+import { sendContinue } from './request/send-continue.js';
 import type { HostContext } from './request-context.js';
 
 /** The longest body that koa-body reads. */
@@ -40,7 +41,7 @@ export async function readHostBody(
   const { held, headers, signal } = ctx.state.request;
   assertBodyHeaders(headers);
   if (Number(req.headers['content-length']) > maxBytes) throw createLengthError(maxBytes);
-  if (req.headers.expect !== undefined) res.writeContinue();
+  sendContinue(req, res);
   const reader = readers.get(maxBytes) ?? createReader(maxBytes);
   readers.set(maxBytes, reader);
   const read = await reader;

@@ -6,6 +6,7 @@ import { MAX_DISCARD_MS, MAX_DISCARDED_BYTES } from '../../lib/linger.js';
 import { forEachInSlices } from '../../lib/slices.js';
 import { ClientClosed } from '../../operations/request.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
+import { sendContinue } from './send-continue.js';
 
 interface BodyLimits {
   /** Counts the body during reading. */
@@ -100,7 +101,7 @@ export async function readStart(
   if (announced > limit) throw createError();
   if (!announcesBody(request)) return { pieces: new BodyPieces(), isWhole: true };
   if (signal.aborted) throw new ClientClosed();
-  if (request.headers.expect !== undefined) response.writeContinue();
+  sendContinue(request, response);
   return withStallTimeout(request, timeoutMs, collect(request, limits, createError));
 }
 

@@ -7,6 +7,7 @@ import { type BodyCheck, ClientClosed, type RequestFacts } from '../../operation
 import { BodyPace } from '../../provider/body-pace.js';
 import type { Upload, UploadWatcher } from '../../provider/provider-call.js';
 import { createLengthError } from './body.js';
+import { sendContinue } from './send-continue.js';
 
 interface UploadOptions {
   /** The maximum length of the body. Bytes. */
@@ -160,7 +161,7 @@ export class RequestUpload implements Upload {
     });
     const request = this.#request;
     const isContinued = this.#options.start !== undefined;
-    if (request.headers.expect !== undefined && !isContinued) this.#response.writeContinue();
+    if (!isContinued) sendContinue(request, this.#response);
     request.on('data', this.#onData).on('end', this.#onEnd);
     request.on('close', this.#onClose).on('error', this.#onClose);
     // The start may have been the complete body.

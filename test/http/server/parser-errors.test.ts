@@ -279,6 +279,15 @@ describe('parser errors', () => {
     });
   }
 
+  it('do not occur for an expectation in HTTP/1.0, which has no interim responses', async () => {
+    await withConnection(async (connection) => {
+      const head =
+        'POST {route} HTTP/1.0\r\nhost: {host}\r\n{auth}content-type: application/json\r\n';
+      connection.write(fill(`${head}content-length: 2\r\nexpect: 100-continue\r\n\r\n{}`));
+      expect((await connection.read()).status).to.equal(200);
+    });
+  });
+
   it('leave 401 to a client that waits for 100', async () => {
     await withConnection(async (connection) => {
       const head = 'POST {route} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n';
