@@ -48,6 +48,11 @@ export function handleHangUp(reload: () => void): void {
   process.on('SIGHUP', reload);
 }
 
+/** A host without workers has none to replace at SIGUSR2, which would end it by default. */
+export function ignoreRestart(log: Logger): void {
+  process.on('SIGUSR2', () => log.warn({ reason: 'no workers' }, 'restart ignored'));
+}
+
 /**
  * Node.js opens the inspector at SIGUSR1, through which every user of the machine can run code in
  * the host. The listener replaces this default.

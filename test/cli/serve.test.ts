@@ -236,6 +236,13 @@ describe('modgate serve', () => {
     expect((await call(running)).status).to.equal(200);
   });
 
+  it('continues to serve after a SIGUSR2, which only restarts workers', async () => {
+    const running = await start();
+    signal(running, 'SIGUSR2');
+    await waitUntil('a log line', () => lastMessage(running) === 'restart ignored');
+    expect((await call(running)).status).to.equal(200);
+  });
+
   it('does not open the inspector at a SIGUSR1 in production', async () => {
     const args = ['--workers', '2'];
     const running = await start({ dev: false, tokens: { tokens: [] }, args });

@@ -21,6 +21,7 @@ import {
   exitOnUncaughtError,
   handleHangUp,
   ignoreInspectorSignal,
+  ignoreRestart,
   type StopSignal,
   waitForStop,
 } from '../process-signals.js';
@@ -112,6 +113,7 @@ async function serveAlone(
   stopped: Promise<StopSignal>,
   hangUp: HangUpHandler,
 ): Promise<void> {
+  ignoreRestart(log);
   // Requests start only when the host listens, so that this stop requires no drain.
   const first = await Promise.race([start(settings, log), stopped]);
   if (typeof first === 'string') return;
