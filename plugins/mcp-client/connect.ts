@@ -46,7 +46,7 @@ export async function connectClient(options: ConnectOptions): Promise<Client> {
     try {
       return await attempt(null, options);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error) && !isUnreadable(error)) throw error;
       refusal = error;
     }
   }
@@ -83,6 +83,12 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Error && /protocol version is not supported/.test(error.message);
 }
 
+/** Whether an older server may have failed at the first message of the newest revision, which it does not know. */
+function isUnreadable(error: unknown): boolean {
+  if (isProviderFailure(error)) return error.failure === 'protocol';
+  return error instanceof SdkHttpError && (error.status === 500 || error.status === 501);
+}
+
 /** @param version `null` for the newest */
 async function attempt(version: string | null, options: ConnectOptions): Promise<Client> {
   const { createTransport, isProcess, timeoutMs, signal, onToolsChanged } = options;
@@ -108,9 +114,9 @@ async function attempt(version: string | null, options: ConnectOptions): Promise
   const transport = createTransport();
   const abort = () => {
     exchange.fail(createAbortFailure(signal.reason));
-    void transport.close().catch(() => {});
   };
   signal.addEventListener('abort', abort);
+  exchange.signal.addEventListener('abort', () => void transport.close().catch(() => {}));
   try {
     await exchanges.run(exchange, () => client.connect(transport, { timeout: timeoutMs, signal }));
     exchange.hasEnded = true;

@@ -11,7 +11,11 @@ export class McpProblem extends Error {
 export function describeProblem(error: unknown): string {
   if (isProviderFailure(error)) return error.detail;
   if (error instanceof McpProblem) return error.message;
-  if (error instanceof SdkHttpError) return `HTTP status ${error.status}`;
+  if (error instanceof SdkHttpError) {
+    const { status } = error;
+    const isRedirect = status >= 300 && status <= 399;
+    return `HTTP status ${status}${isRedirect ? ', a redirect, which is not followed' : ''}`;
+  }
   if (error instanceof ProtocolError || error instanceof ServerError) {
     return `the server answered with the error ${error.code}`;
   }

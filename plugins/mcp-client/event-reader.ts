@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { createTooLong } from './exchange.js';
 
 /** Names and comments of lines beside the data of an event. Characters. */
@@ -14,7 +13,8 @@ export interface ServerEvent {
 /** Reads Server-Sent Events with a bound for each. */
 export class EventReader {
   readonly #maxBytes: number;
-  readonly #decoder = new StringDecoder('utf8');
+  /** Removes a byte-order mark at the start. */
+  readonly #decoder = new TextDecoder();
   /** The parts of the line that has not ended. */
   #pieces: string[] = [];
   /** The length of the event so far, without the last line. */
@@ -31,7 +31,7 @@ export class EventReader {
 
   /** @throws ProviderFailure for an event that is too long. */
   push(part: Uint8Array): readonly ServerEvent[] {
-    let text = this.#decoder.write(Buffer.from(part.buffer, part.byteOffset, part.length));
+    let text = this.#decoder.decode(part, { stream: true });
     if (this.#endsInReturn && text.startsWith('\n')) text = text.slice(1);
     if (text !== '') this.#endsInReturn = text.endsWith('\r');
     const lines = text.split(/\r\n|\n|\r/);

@@ -11,11 +11,13 @@ export const OWN_RESPONSE_BYTES = 4 * 1_048_576;
 
 /** Progress beyond it is dropped: each message that counts extends the deadline of its call. */
 const MAX_PROGRESS_PER_SECOND = 10;
-/** Requests of a server during one of its calls; each is answered with an error. */
+/** Requests of a server in a minute on one stream; each is answered, pings with a result. */
 const MAX_SERVER_REQUESTS = 100;
+const MINUTE_MS = 60_000;
 /** Bytes beside the response that a server may send at once, and for each second. */
 const BURST_BYTES = 1_048_576;
 const BYTES_PER_SECOND = 65_536;
+const MAX_BATCH = 100;
 const BURST_MESSAGES = 1_000;
 const MESSAGES_PER_SECOND = 200;
 /** Of the message of an error, in UTF-16 units: more than the host shows, which masks it before it cuts it. */
@@ -48,6 +50,21 @@ export function parseMessage(text: string): Message | null {
   } catch {
     return null;
   }
+}
+
+/** A message with its text. */
+export interface Received {
+  readonly message: Message;
+  readonly text: string;
+}
+
+/** The messages of a text: one, or those of a batch, as 2025-03-26 has them. None for any other text. */
+export function parseMessages(text: string): readonly Received[] {
+  const message = parseMessage(text);
+  if (message !== null) return [{ message, text }];
+  if (!/^[ \t\r\n]*\[/.test(text)) return [];
+  const all = sliceItems(text).map((item) => ({ message: parseMessage(item), text: item }));
+  return all.every((received): received is Received => received.message !== null) ? all : [];
 }
 
 function isMessage(value: unknown): value is Message {
@@ -87,6 +104,8 @@ export class Exchange {
   resumes = 0;
   /** Whether the server no longer knows the session, so that it did nothing. */
   isSessionLost = false;
+  /** Whether the server rejected it without an answer, which may mean that it no longer knows the session. */
+  isSessionDoubtful = false;
   /** Of a handshake: whether it has ended, so that what it left open is the stream of notifications. */
   hasEnded = false;
   /** Credentials that its requests carried beside those of the config. */
@@ -94,6 +113,7 @@ export class Exchange {
   readonly #controller = new AbortController();
   #failure: ProviderFailure | null = null;
   #id: unknown;
+  #minute = 0;
   #serverRequests = 0;
   #second = 0;
   #progress = 0;
@@ -133,14 +153,9 @@ export class Exchange {
    * Checks a message that arrived for this request.
    * @returns what the client gets; `null` for nothing
    */
-  accept(message: Message, text: string): object | null {
+  accept({ message, text }: Received): object | null {
     if (message.method === undefined) return this.#acceptResponse(message, text);
-    if (message.id !== undefined) {
-      this.#serverRequests += 1;
-      if (this.#serverRequests <= MAX_SERVER_REQUESTS) return message;
-      this.failAs(`the server sent more than ${MAX_SERVER_REQUESTS} requests`);
-      return null;
-    }
+    if (message.id !== undefined) return this.#acceptRequest(message);
     const isProgress = message.method === 'notifications/progress';
     const isWanted = isProgress ? this.#acceptProgress(message.params) : isNeeded(message);
     return isWanted ? message : null;
@@ -154,9 +169,24 @@ export class Exchange {
     }
   }
 
+  /** Whether a message is the response to this request. */
+  isAnswered({ id }: Message): boolean {
+    return id === this.#id;
+  }
+
+  #acceptRequest(message: Message): object | null {
+    const minute = Math.floor(performance.now() / MINUTE_MS);
+    if (minute !== this.#minute) this.#serverRequests = 0;
+    this.#minute = minute;
+    this.#serverRequests += 1;
+    if (this.#serverRequests <= MAX_SERVER_REQUESTS) return message;
+    this.failAs(`the server sent more than ${MAX_SERVER_REQUESTS} requests in a minute`);
+    return null;
+  }
+
   #acceptResponse(message: Message, text: string): object | null {
     const { maxResponseBytes, isHandshake, check } = this.options;
-    if (message.id !== this.#id) this.failAs('the server sent a response with another id');
+    if (!this.isAnswered(message)) this.failAs('the server sent a response with another id');
     else if ((message.result === undefined) === (message.error === undefined)) {
       this.failAs('the server sent a response without a result');
     } else if (Buffer.byteLength(text) > maxResponseBytes + ENVELOPE_BYTES) {
@@ -297,6 +327,27 @@ export function sliceResult(text: string): string | null {
     } else if (CLOSING.has(code)) depth -= 1;
   }
   return result;
+}
+
+/** The texts of the items of an array, whose JSON is checked later. None for a longer one than a batch may be. */
+function sliceItems(text: string): string[] {
+  const items: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (OPENING.has(code)) {
+      depth += 1;
+      if (depth === 1) start = at + 1;
+    } else if (depth === 1 && (code === COMMA || CLOSING.has(code))) {
+      if (items.length === MAX_BATCH) return [];
+      items.push(text.slice(start, at));
+      start = at + 1;
+      if (code !== COMMA) return text.slice(start).trim() === '' ? items : [];
+    } else if (CLOSING.has(code)) depth -= 1;
+  }
+  return [];
 }
 
 /** @returns the index behind the closing quote */

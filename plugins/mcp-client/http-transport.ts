@@ -23,6 +23,7 @@ import {
   exchanges,
   OWN_RESPONSE_BYTES,
   parseMessage,
+  parseMessages,
   readMember,
   writeMessage,
 } from './exchange.js';
@@ -99,6 +100,7 @@ export function createFetch(options: FetchOptions): FetchLike {
       const received = { ...outcome, stop: () => rest.abort() };
       exchange?.secrets.push(...(outcome.secrets ?? []));
       if (!isOwn || exchange === undefined) return await toPlainResponse(received);
+      if (isResumed) return toResumedResponse(received, exchange);
       return await toResponse(received, exchange, request.headers['mcp-session-id'] !== undefined);
     } catch (error) {
       if (isOwn && isProviderFailure(error)) {
@@ -172,8 +174,13 @@ function beginRequest(
   call: Exchange | undefined,
   { id }: { readonly id: unknown },
 ): Exchange | undefined {
-  const exchange = call?.options.isHandshake === true ? new Exchange(call.options) : call;
-  exchange?.begin(id);
+  if (call?.options.isHandshake !== true) {
+    call?.begin(id);
+    return call;
+  }
+  const exchange = new Exchange(call.options);
+  exchange.signal.addEventListener('abort', () => call.fail(exchange.signal.reason));
+  exchange.begin(id);
   return exchange;
 }
 
@@ -224,6 +231,20 @@ async function toPlainResponse(received: Received): Promise<Response> {
   return createResponse(status, headers, await readText(body, MAX_ERROR_BYTES));
 }
 
+/** @throws ProviderFailure unless the stream goes on: the server has got the call, which must not be repeated. */
+function toResumedResponse(received: Received, exchange: Exchange): Response {
+  const { status, headers, stop } = received;
+  const isGood = status >= 200 && status <= 299;
+  if (isGood && isEventStream(headers) && !EMPTY_STATUSES.has(status)) {
+    return createResponse(status, headers, readEvents(received, exchange));
+  }
+  stop();
+  if (!isGood) throw createStatusFailure(status);
+  throw new ProviderFailure('protocol', 'the server resumed a call without an event stream', {
+    phase: 'answered',
+  });
+}
+
 async function toResponse(
   received: Received,
   exchange: Exchange,
@@ -243,13 +264,15 @@ async function toResponse(
   if (isHandshake) return createResponse(status, headers, text);
   const answer = parseMessage(text);
   const code = readMember(answer?.error, 'code');
+  const isAnswered = answer?.error !== undefined && exchange.isAnswered(answer);
+  exchange.isSessionDoubtful = hasSession && status === 400 && !isAnswered;
   if (hasSession && (status === 404 || (status === 400 && UNKNOWN_SESSION.has(code)))) {
     exchange.isSessionLost = true;
     throw new ProviderFailure('unavailable', 'the server lost the session', {
       phase: 'connecting',
     });
   }
-  if (answer?.error === undefined) throw createStatusFailure(status);
+  if (!isAnswered) throw createStatusFailure(status);
   return createResponse(200, headers, acceptWhole(text, exchange));
 }
 
@@ -266,10 +289,11 @@ function createStatusFailure(status: number): ProviderFailure {
  * @throws ProviderFailure unless the text is the response.
  */
 function acceptWhole(text: string, exchange: Exchange): string {
-  const message = parseMessage(text);
-  if (message === null) exchange.failAs('the server sent a body that is not JSON-RPC');
-  const accepted = message === null ? null : exchange.accept(message, text);
-  if (accepted === null) exchange.failAs('the server sent a body that is not the response');
+  const messages = parseMessages(text);
+  exchange.count(0, messages.length);
+  if (messages.length === 0) exchange.failAs('the server sent a body that is not JSON-RPC');
+  const accepted = messages.flatMap((received) => exchange.accept(received) ?? []);
+  if (exchange.answer === null) exchange.failAs('the server sent a body that is not the response');
   if (exchange.failure !== null) throw exchange.failure;
   return JSON.stringify(accepted);
 }
@@ -289,10 +313,13 @@ async function* readEvents(
       exchange.count(part.length, events.length);
       for (const { data, ...head } of events) {
         hasId ||= head.id !== undefined;
-        const message = parseMessage(data);
-        const accepted = message === null ? null : exchange.accept(message, data);
+        const messages = parseMessages(data);
+        if (messages.length > 1) exchange.count(0, messages.length);
+        const accepted = messages.flatMap((received) => exchange.accept(received) ?? []);
         if (exchange.failure !== null) throw exchange.failure;
-        yield formatEvent({ ...head, data: accepted === null ? '' : JSON.stringify(accepted) });
+        const [first = '', ...others] = accepted.map((message) => JSON.stringify(message));
+        yield formatEvent({ ...head, data: first });
+        for (const other of others) yield formatEvent({ ...NO_HEAD, data: other });
       }
       if (exchange.failure !== null) throw exchange.failure;
       if (exchange.answer !== null) return await awaitEnd(iterator);
@@ -340,6 +367,8 @@ async function awaitEnd(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   clearTimeout(timer);
 }
 
+const NO_HEAD = { id: undefined, retryMs: undefined };
+
 function formatEvent({ id, data, retryMs }: ServerEvent): string {
   const lines = data.split('\n').map((line) => `data: ${line}\n`);
   const delay = retryMs === undefined ? '' : `retry: ${Math.min(retryMs, MAX_RETRY_MS)}\n`;
@@ -366,7 +395,7 @@ async function readText(
     if (length > maxBytes + ENVELOPE_BYTES) throw createTooLong(maxBytes);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString();
+  return new TextDecoder().decode(Buffer.concat(parts));
 }
 
 async function* encodeAll(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
@@ -379,9 +408,11 @@ function isEventStream(headers: Outcome['headers']): boolean {
 
 function createResponse(
   status: number,
-  headers: Outcome['headers'],
+  received: Outcome['headers'],
   body: string | AsyncIterable<string>,
 ): Response {
+  // The library would follow redirects.
+  const { location: _location, ...headers } = received;
   if (EMPTY_STATUSES.has(status)) return new Response(null, { status, headers });
   if (typeof body === 'string') return new Response(body, { status, headers });
   const bytes = Readable.toWeb(Readable.from(encodeAll(body)));

@@ -53,7 +53,7 @@ export async function listPages(
       if (entries.has(id)) throw new McpProblem(`the list of ${title} repeats an entry`);
       entries.set(id, entry);
     }
-    cursor = readCursor(page);
+    cursor = readCursor(page, session.version);
     if (cursor !== undefined && cursors.has(cursor)) {
       throw new McpProblem(`the list of ${title} repeats a cursor`);
     }
@@ -75,7 +75,11 @@ function readEntries(page: unknown, method: ListMethod): readonly [string, Liste
   });
 }
 
-function readCursor(page: unknown): string | undefined {
+/** The first revision that says that an empty cursor is one. Servers of older ones may end a list with it. */
+const EMPTY_CURSORS = '2026-07-28';
+
+function readCursor(page: unknown, revision: string): string | undefined {
   const cursor = readMember(page, 'nextCursor');
-  return typeof cursor === 'string' ? cursor : undefined;
+  const isEnd = cursor === '' && revision < EMPTY_CURSORS;
+  return typeof cursor === 'string' && !isEnd ? cursor : undefined;
 }

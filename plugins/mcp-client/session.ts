@@ -6,6 +6,8 @@ import { repeatsArguments } from './header-parameters.js';
 /** The library has its own timeout; the host ends each call. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
+const PING_TIMEOUT_MS = 5_000;
+
 /** One tool that the library rejects must not hide the others. */
 const ANY_RESULT = {
   '~standard': { version: 1, vendor: 'modgate', validate: (value: unknown) => ({ value }) },
@@ -119,10 +121,22 @@ export class Session {
     );
   }
 
+  /** Whether the server rejects a ping as well: it checks the session before anything else. */
+  async #isForgotten(): Promise<boolean> {
+    const exchange = this.createExchange();
+    const ping = () =>
+      this.#client.request({ method: 'ping' }, ANY_RESULT, createOptions(exchange));
+    await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, ping)).catch(
+      () => {},
+    );
+    return exchange.isSessionLost || exchange.isSessionDoubtful;
+  }
+
   async #exchange(exchange: Exchange, send: () => Promise<unknown>): Promise<string> {
     try {
       await exchanges.run(exchange, send);
     } catch (error) {
+      exchange.isSessionLost ||= exchange.isSessionDoubtful && (await this.#isForgotten());
       if (exchange.isSessionLost) void this.end('the server lost the session');
       throw translateError(error, exchange);
     }

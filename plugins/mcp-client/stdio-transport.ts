@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { ProviderFailure } from '../../core/contract/index.js';
 import type { RunningCommand } from '../shared/transport.js';
@@ -7,10 +6,10 @@ import {
   type Exchange,
   exchanges,
   isNeeded,
-  type Message,
   MessageBudget,
   OWN_RESPONSE_BYTES,
-  parseMessage,
+  parseMessages,
+  type Received,
   readMember,
   writeMessage,
 } from './exchange.js';
@@ -27,7 +26,8 @@ const EXIT_MS = 1_000;
 /** The lines between the host and a process; transports of several attempts share it. */
 export class StdioPipe {
   readonly #child: RunningCommand;
-  readonly #decoder = new StringDecoder('utf8');
+  /** Removes a byte-order mark at the start. */
+  readonly #decoder = new TextDecoder();
   readonly #exchanges = new Map<unknown, Exchange>();
   readonly #budget = new MessageBudget(BURST_BYTES);
   #pieces: string[] = [];
@@ -81,7 +81,7 @@ export class StdioPipe {
 
   #read(chunk: Buffer): void {
     if (this.#isBroken) return;
-    const lines = this.#decoder.write(chunk).split('\n');
+    const lines = this.#decoder.decode(chunk, { stream: true }).split('\n');
     const rest = lines.pop() ?? '';
     for (const line of lines) {
       this.#pieces.push(line);
@@ -113,12 +113,13 @@ export class StdioPipe {
   }
 
   #readLine(line: string): void {
-    const message = parseMessage(line);
-    if (message === null) {
-      this.#skip(line);
-      return;
-    }
-    const accepted = this.#accept(message, line);
+    const messages = parseMessages(line);
+    if (messages.length === 0) this.#skip(line);
+    for (const message of messages) this.#receive(message);
+  }
+
+  #receive(received: Received): void {
+    const accepted = this.#accept(received);
     if (accepted === null) return;
     try {
       this.onMessage(accepted);
@@ -127,7 +128,8 @@ export class StdioPipe {
     }
   }
 
-  #accept(message: Message, line: string): object | null {
+  #accept(received: Received): object | null {
+    const { message, text } = received;
     const isResponse = message.method === undefined;
     const isProgress = message.method === 'notifications/progress';
     const token = isProgress ? readMember(message.params, 'progressToken') : undefined;
@@ -135,15 +137,15 @@ export class StdioPipe {
     const exchange = this.#exchanges.get(id);
     if (exchange !== undefined) {
       if (isResponse) this.#exchanges.delete(id);
-      exchange.count(line.length, 1);
-      return exchange.accept(message, line);
+      exchange.count(text.length, 1);
+      return exchange.accept(received);
     }
     if (isResponse && this.isReady) {
       // A late response to a call that has ended.
-      this.#countOther(line.length);
+      this.#countOther(text.length);
       return null;
     }
-    if (!isResponse) this.#countOther(line.length);
+    if (!isResponse) this.#countOther(text.length);
     // Requests of the server, and the handshake.
     return isResponse || message.id !== undefined || isNeeded(message) ? message : null;
   }

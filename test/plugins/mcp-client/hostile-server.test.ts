@@ -31,6 +31,12 @@ const progress = (token: unknown, count: number) =>
     params: { progressToken: token, progress: count },
   });
 
+/** The texts hold what separates the messages of a batch. */
+const writeBatch = (id: number) => {
+  const log = message({ method: 'notifications/message', params: { data: '"],[{' } });
+  return `[${log}, ${message({ id, result: { ...RESULT, _meta: { text: '\\",]' } } })} ]`;
+};
+
 function stream(parts: AsyncIterable<string> | Iterable<string>): Response {
   const encoder = new TextEncoder();
   const iterator =
@@ -59,6 +65,14 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
   'other-id': ({ id }) => Response.json({ jsonrpc: '2.0', id: id + 1, result: RESULT }),
   'text-id': ({ id }) => Response.json({ jsonrpc: '2.0', id: `${id}`, result: RESULT }),
   'other-id-stream': ({ id }) => stream([event({ id: id - 1, result: RESULT })]),
+  'byte-order-mark': ({ id }) =>
+    new Response(`\ufeff${message({ id, result: RESULT })}`, { headers: JSON_TYPE }),
+  'byte-order-mark-stream': ({ id }) => stream(['\ufeff', event({ id, result: RESULT })]),
+  batch: ({ id }) => new Response(writeBatch(id), { headers: JSON_TYPE }),
+  'batch-stream': ({ id }) => stream([`data: ${writeBatch(id)}\n\n`]),
+  'batch-of-others': () => Response.json([{ jsonrpc: '2.0', method: 'notifications/message' }]),
+  'batch-of-values': ({ id }) => Response.json([1, { jsonrpc: '2.0', id, result: RESULT }]),
+  'long-batch': ({ id }) => Response.json(Array(101).fill({ jsonrpc: '2.0', id, result: RESULT })),
   'no-result': ({ id }) => Response.json({ jsonrpc: '2.0', id }),
   'no-json': () => new Response('<html>', { headers: JSON_TYPE }),
   'wrong-type': () => new Response('ok', { headers: { 'content-type': 'text/plain' } }),
@@ -214,6 +228,12 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
       () => new Response('from a proxy', { status }),
     ]),
   ),
+  ...Object.fromEntries(
+    [401, 503].map((status) => [
+      `error-${status}`,
+      () => Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_000 } }, { status }),
+    ]),
+  ),
 };
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -301,6 +321,7 @@ describe('a hostile MCP server', () => {
       'many-blocks',
       'untyped-block',
     ],
+    ...['batch-of-others', 'batch-of-values', 'long-batch'],
     ...['status-404', 'status-500', 'comments', 'empty-events', 'foreign-messages'],
   ]) {
     it(`fails the call alone: ${name}`, async () => {
@@ -322,6 +343,19 @@ describe('a hostile MCP server', () => {
   })) {
     it(`takes a status of ${status} for ${failure}`, async () => {
       expect(await call(`status-${status}`)).to.include({ status: 502, failure });
+    });
+  }
+
+  it('takes an error without the id of the call for its status', async () => {
+    expect(await call('error-401')).to.include({ status: 502, failure: 'refused' });
+    expect(await call('error-503')).to.include({ status: 502, failure: 'unavailable' });
+  });
+
+  for (const name of ['byte-order-mark', 'byte-order-mark-stream', 'batch', 'batch-stream']) {
+    it(`reads ${name}`, async () => {
+      const { status, text } = await call(name);
+      expect([status, text.includes('"text":"ok"')]).to.deep.equal([200, true]);
+      expect(text.includes('\\",]')).to.equal(name.startsWith('batch'));
     });
   }
 

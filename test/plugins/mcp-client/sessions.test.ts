@@ -73,6 +73,44 @@ const answerWith = (id: unknown, result: object) => Response.json({ jsonrpc: '2.
 /** For notifications, and requests of newer revisions. */
 const decline = (id: unknown) => new Response(null, { status: id === undefined ? 202 : 400 });
 
+const createHandshake = () => ({
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  serverInfo: { name: 'own', version: '1' },
+});
+
+/** A server that can forget its session; its tool answers with the id of the session. */
+async function serveForgetful(reject: () => Response) {
+  let session = 0;
+  let isKnown = true;
+  let rejectsCalls = false;
+  const server = await serveFetch(async (request) => {
+    if (request.method !== 'POST') return new Response(null, { status: 405 });
+    const { id, method } = JSON.parse(await request.text());
+    const header = request.headers.get('mcp-session-id');
+    if (header !== null && (!isKnown || header !== `${session}`)) return reject();
+    if (method === 'tools/call' && rejectsCalls) return reject();
+    if (method === 'tools/call')
+      return answerWith(id, { content: [{ type: 'text', text: header }] });
+    if (method === 'ping') return answerWith(id, {});
+    if (method !== 'initialize') return decline(id);
+    session += 1;
+    isKnown = true;
+    const response = answerWith(id, createHandshake());
+    response.headers.set('mcp-session-id', `${session}`);
+    return response;
+  });
+  return {
+    ...server,
+    forget: () => {
+      isKnown = false;
+    },
+    rejectCalls: (value: boolean) => {
+      rejectsCalls = value;
+    },
+  };
+}
+
 const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
 
 const countHandshakes = ({ requests }: TestServer) =>
@@ -183,6 +221,99 @@ describe('sessions with an MCP server', () => {
       expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
       expect(answers[0]?.text).to.not.equal(before.text);
       expect(countHandshakes(server)).to.equal(2);
+    });
+  });
+
+  for (const [what, reject] of Object.entries({
+    'a text': () => new Response('Bad Request: No valid session ID provided', { status: 400 }),
+    'an error of another id': () =>
+      Response.json(
+        { jsonrpc: '2.0', id: 'server-error', error: { code: -32_600, message: 'no session' } },
+        { status: 400 },
+      ),
+  })) {
+    it(`opens a new session when calls and pings get 400 with ${what}`, async () => {
+      const server = await serveForgetful(reject);
+      await run(server, async ({ host }) => {
+        const before = await call(host);
+        server.forget();
+        const answers = await Promise.all([call(host), call(host)]);
+        expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+        expect(answers[0]?.text).to.not.equal(before.text);
+        expect(countHandshakes(server)).to.equal(2);
+      });
+    });
+
+    it(`keeps the session when a call alone gets 400 with ${what}`, async () => {
+      const server = await serveForgetful(reject);
+      await run(server, async ({ host }) => {
+        server.rejectCalls(true);
+        expect(await call(host)).to.include({ status: 502, failure: 'protocol' });
+        server.rejectCalls(false);
+        expect(await call(host)).to.include({ status: 200 });
+        expect(countHandshakes(server)).to.equal(1);
+      });
+    });
+  }
+
+  for (const [what, resumed] of Object.entries({
+    'a status of 404': () => new Response('no such session', { status: 404 }),
+    'a body that is no stream': () => answerWith(1, { content: [] }),
+  })) {
+    it(`sends a call once whose stream is resumed with ${what}`, async () => {
+      const server = await serveFetch(async (request) => {
+        const { id, method } = request.method === 'POST' ? JSON.parse(await request.text()) : {};
+        if (request.headers.get('last-event-id') !== null) return resumed();
+        if (method === 'tools/call') {
+          const headers = { 'content-type': 'text/event-stream' };
+          return new Response('id: 1\nretry: 10\ndata:\n\n', { headers });
+        }
+        if (method !== 'initialize') return decline(id);
+        const response = answerWith(id, createHandshake());
+        response.headers.set('mcp-session-id', 'a');
+        return response;
+      });
+      await run(server, async ({ host }) => {
+        expect(await call(host)).to.include({ status: 502, failure: 'protocol' });
+        const calls = server.requests.filter(({ text }) => text.includes('"tools/call"'));
+        expect(calls).to.have.lengthOf(1);
+      });
+    });
+  }
+
+  for (const [what, answer] of Object.entries({
+    'a status of 500': () => new Response('Internal Server Error', { status: 500 }),
+    'no body': () => new Response('', { headers: { 'content-type': 'application/json' } }),
+    'an error without an id': () =>
+      Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_601, message: 'no' } }),
+    'a stream without a response': () =>
+      new Response(': end\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+  })) {
+    it(`speaks an older revision with a server that answers the newest with ${what}`, async () => {
+      const server = await serveFetch(async (request) => {
+        if (request.method !== 'POST') return new Response(null, { status: 405 });
+        const { id, method } = JSON.parse(await request.text());
+        if (method === 'server/discover') return answer();
+        if (method === 'initialize') return answerWith(id, createHandshake());
+        if (method !== 'tools/call') return decline(id);
+        return answerWith(id, { content: [{ type: 'text', text: 'ok' }] });
+      });
+      await run(server, async ({ host }) => {
+        expect(await call(host)).to.include({ status: 200, text: 'ok' });
+      });
+    });
+  }
+
+  it('follows no redirect, and says so', async () => {
+    const paths = new Set<string>();
+    const server = await serveFetch(async ({ url }) => {
+      paths.add(new URL(url).pathname);
+      return new Response(null, { status: 307, headers: { location: '/mcp/' } });
+    });
+    await run(server, async ({ host }) => {
+      await waitUntil('it failed', async () => (await call(host)).status === 502, 30_000);
+      expect(host.output()).to.include('HTTP status 307, a redirect, which is not followed');
+      expect([...paths]).to.deep.equal(['/mcp']);
     });
   });
 

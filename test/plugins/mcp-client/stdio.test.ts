@@ -19,7 +19,7 @@ describe('an MCP server over stdio', () => {
   let host: RunningHost;
 
   before(async () => {
-    const names = ['plain', 'chatty', 'stray', 'older'];
+    const names = ['plain', 'chatty', 'stray', 'older', 'batching'];
     host = await startHost({
       files: {
         ...Object.fromEntries(
@@ -81,6 +81,13 @@ describe('an MCP server over stdio', () => {
       .some(
         (entry) => entry.msg === 'printed' && entry['module'] === module && entry['line'] === line,
       );
+
+  it('reads batches behind a byte-order mark, from the first message on', async () => {
+    expect((await call('batching', 'pid')).status).to.equal(200);
+    const starts = host.logs().filter(({ msg }) => msg === 'session started');
+    const { revision } = starts.find(({ module }) => module === 'batching') ?? {};
+    expect(revision).to.equal('2026-07-28');
+  });
 
   it('skips and logs lines that are no messages', async () => {
     expect((await call('chatty', 'pid')).status).to.equal(200);

@@ -44,6 +44,14 @@ if (fault === 'printing') {
   // Cut within the secret by the limit of a line.
   console.error(`${'.'.repeat(8_180)}${process.env['OWN_SECRET'] ?? ''}`);
 }
+if (fault === 'batching') {
+  // A byte-order mark, and each message as a batch.
+  process.stdout.write('\ufeff');
+  const { write } = process.stdout;
+  const wrap = (text: string) => `[${text.trimEnd()}]\n`;
+  process.stdout.write = ((text: string, ...others: never[]) =>
+    write.call(process.stdout, wrap(text), ...others)) as typeof write;
+}
 if (fault === 'stray') for (let line = 0; line < 2_000; line += 1) console.log('stray');
 if (fault === 'older') {
   // Exits at any request before the handshake, as some older libraries do.
