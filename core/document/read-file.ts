@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
-import { decodeUtf8 } from '../lib/decode-utf8.js';
+import { decodeUtf8, findInvalidLine, isUtf16 } from '../lib/decode-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 import { BUSY_FILE, isTransient } from './transient-error.js';
@@ -31,11 +31,10 @@ export class FileError extends Error {
   override readonly name = 'FileError';
   readonly code: FileErrorCode;
 
-  constructor(code: FileErrorCode, options?: ErrorOptions) {
-    super(
-      options?.cause === undefined ? FILE_ERRORS[code] : describe(code, options.cause),
-      options,
-    );
+  /** @param options `message` instead of that of the code */
+  constructor(code: FileErrorCode, options: ErrorOptions & { readonly message?: string } = {}) {
+    const { cause, message = FILE_ERRORS[code] } = options;
+    super(cause === undefined ? message : describe(code, cause), options);
     this.code = code;
   }
 }
@@ -91,9 +90,18 @@ async function readRegular(
 
 /** @throws FileError as {@link readSmallFile}, and when the file is not UTF-8. */
 export async function readTextFile(path: string, onOpen?: OnOpen): Promise<string> {
-  const text = decodeUtf8(await readSmallFile(path, onOpen));
-  if (text === null) throw new FileError('invalid-utf8');
+  const bytes = await readSmallFile(path, onOpen);
+  const text = decodeUtf8(bytes);
+  if (text === null) throw createEncodingError(bytes);
   return text;
+}
+
+/** Names the line, because an editor may show its characters as valid. */
+export function createEncodingError(bytes: Uint8Array): FileError {
+  const message = isUtf16(bytes)
+    ? 'is UTF-16, not UTF-8'
+    : `is not valid UTF-8 in line ${findInvalidLine(bytes)}`;
+  return new FileError('invalid-utf8', { message });
 }
 
 /** Ignores the size of `stat`, because the file may grow meanwhile. */

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
-import { FileError, readSmallFile } from '../document/read-file.js';
+import { createEncodingError, FileError, readSmallFile } from '../document/read-file.js';
 import { isTransient } from '../document/transient-error.js';
 import { ConfigError } from '../errors.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
@@ -49,8 +49,9 @@ export function openReloadedFile<T>(
   return openReloadedFiles([file], {
     ...options,
     parse: ([content]) => {
-      const text = content === undefined ? null : decodeUtf8(content);
-      if (text === null) throw createUnusableFile(file, new FileError('invalid-utf8'));
+      const bytes = content ?? Buffer.alloc(0);
+      const text = decodeUtf8(bytes);
+      if (text === null) throw createUnusableFile(file, createEncodingError(bytes));
       return parse(file, text);
     },
   });

@@ -99,10 +99,15 @@ describe('loadManifest', () => {
   });
 
   it('rejects a descriptor with a manifest file that cannot be read', async () => {
-    const baseDir = createFolder({ bad: Buffer.from([0xff]), 'folder/x': '' });
+    const baseDir = createFolder({
+      bad: Buffer.from('{\n\n  "summary": "Müller"', 'latin1'),
+      wide: Buffer.from('\ufeff{}', 'utf16le'),
+      'folder/x': '',
+    });
     const cases = [
       ['./m.json', 'file-missing', 'does not exist'],
-      ['bad', 'invalid-utf8', 'is not valid UTF-8'],
+      ['bad', 'invalid-utf8', 'is not valid UTF-8 in line 3'],
+      ['wide', 'invalid-utf8', 'is UTF-16, not UTF-8'],
       ['folder', 'not-a-file', 'is not a regular file'],
     ] as const;
     for (const [path, rule, rest] of cases) {

@@ -176,7 +176,7 @@ describe('plugin registry', () => {
     ]);
     expect(registry.list().map(({ reason }) => reason)).to.deep.equal([
       "plugin 'folder' has a plugin.json that is not a regular file",
-      "plugin 'latin' has a plugin.json that is not valid UTF-8",
+      "plugin 'latin' has a plugin.json that is not valid UTF-8 in line 1",
     ]);
   });
 
