@@ -94,6 +94,9 @@ function explainWrongValue(
   return createViolation(rule, message, hint, path);
 }
 
+/** `${HOST}`, `$HOST` or `{{ host }}`. */
+const VARIABLE = /\$\{?\w|\{\{/;
+
 function hintAtValue(value: unknown, expected: Expectation, isQuotable: boolean): string | null {
   if (value === null) return 'remove the key or give it a value';
   if (typeof value !== 'string') {
@@ -104,6 +107,9 @@ function hintAtValue(value: unknown, expected: Expectation, isQuotable: boolean)
   if (expected.text === 'true or false') return hintAtBoolean(value);
   if (/^a (?:whole )?number/.test(expected.text) && /^-?\d+(?:\.\d+)?$/.test(value)) {
     return 'remove the quotes';
+  }
+  if (/\burl\b|:\/\//i.test(expected.text) && VARIABLE.test(value)) {
+    return 'write the value itself: variables are not replaced';
   }
   if (/^an? https? or https? url/i.test(expected.text)) return hintAtUrl(value);
   const nearest = findNearestName(value, expected.options);

@@ -16,9 +16,10 @@ const MAX_WEIGHT = 1_000;
 
 /**
  * Validated as text, because a URL parser silently drops dot segments and white space. The path is
- * the prefix of every target, so it must not contain characters that a parser would rewrite.
+ * the prefix of every target, so it must not contain characters that a parser would rewrite. A
+ * parser accepts hosts that no name or address can be, such as `${HOST}`.
  */
-const PLACE_AND_PATH = String.raw`:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*\/?$`;
+const PLACE_AND_PATH = String.raw`:\/\/[^/?#@\\\s!"$&'()*+,;<=>^{|}~\x60]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*\/?$`;
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const PLACE = String.raw`:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}$`;

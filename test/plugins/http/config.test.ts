@@ -14,6 +14,9 @@ const CLIENT = { client_id: 'me', client_secret: 'env:S' };
 describe('config of the http kinds', () => {
   const VALID: Readonly<Record<string, object>> = {
     'one endpoint': { endpoints: ['http://127.0.0.1:4100'] },
+    'names with an underscore, a final dot and letters beyond ASCII': {
+      endpoints: ['http://crm_1', 'http://crm.internal.:4100', 'http://b\u00fccher.example'],
+    },
     'an IPv6 address, a prefix and a weight': {
       endpoints: ['http://[::1]:4100/api/v1/', { url: 'http://b/x%20y', weight: 1_000 }],
     },
@@ -75,6 +78,12 @@ describe('config of the http kinds', () => {
     ' http://a',
     'http://a\n',
     'http://a:99999',
+    // A template that was not filled in, and two hosts.
+    'http://{{HOST}}:4100',
+    'http://$HOST/api',
+    'http://a,b:4100',
+    'http://"a"',
+    'http://`a`',
   ];
   for (const url of BAD_URLS) {
     it(`rejects the endpoint ${JSON.stringify(url)}`, () => {
