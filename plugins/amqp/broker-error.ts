@@ -4,6 +4,7 @@ import {
   type FailurePhase,
   ProviderFailure,
 } from '../../core/contract/index.js';
+import { formatError } from '../shared/format-error.js';
 
 const MAX_REASON_LENGTH = 200;
 
@@ -72,7 +73,7 @@ export function parseReason(reason: string): BrokerError {
 export function toBrokerError(error: unknown): BrokerError {
   return error instanceof BrokerError
     ? error
-    : parseReason(error instanceof Error ? error.message : String(error));
+    : parseReason(error instanceof Error ? formatError(error) : String(error));
 }
 
 /** Texts of a broker may contain names that others chose. */

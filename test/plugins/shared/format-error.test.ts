@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { toBrokerError } from '../../../plugins/amqp/broker-error.js';
+import { formatError } from '../../../plugins/shared/format-error.js';
+
+const ALERT =
+  '808C2330D77F0000:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:' +
+  '../deps/openssl/openssl/ssl/record/rec_layer_s3.c:1601:SSL alert number 116\n';
+
+describe('formatError', () => {
+  it('returns the reason of an error of OpenSSL', () => {
+    expect(formatError(new Error(ALERT))).to.equal('TLS: tlsv13 alert certificate required');
+  });
+
+  it('returns other messages as they are', () => {
+    for (const message of ['connection refused', 'error:0A00', "certificate's altnames: a:b"]) {
+      expect(formatError(new Error(message))).to.equal(message);
+    }
+  });
+
+  it('is used for brokers of AMQP', () => {
+    const { description } = toBrokerError(new Error(ALERT));
+    expect(description).to.equal('no connection: TLS: tlsv13 alert certificate required');
+  });
+});
