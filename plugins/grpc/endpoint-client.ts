@@ -13,7 +13,7 @@ import type {
   EndpointClient as TransportClient,
 } from '../shared/transport.js';
 import { EndpointConnections } from './connections.js';
-import { type GrpcCall, startCall } from './grpc-call.js';
+import { type GrpcCall, type GrpcRequest, startCall } from './grpc-call.js';
 
 /** The status for credentials that the server rejects. */
 const UNAUTHENTICATED = 16;
@@ -65,25 +65,39 @@ export class EndpointClient implements TransportClient {
     const target: CallTarget = {
       url: this.#url,
       send: async ({ headers }, { signal, maxResponseBytes, counter }) => {
-        const call = await startCall(this.connections, {
+        const sent = {
           path,
           metadata: headers,
           sensitive: listAdded(headers, metadata),
           message,
           signal,
           maxResponseBytes,
-          onReceived: (bytes) => counter?.countReceived?.(bytes),
-        });
-        try {
-          return await read(call);
-        } catch (error) {
-          call.cancel();
-          throw error;
-        }
+          onReceived: (bytes: number) => counter?.countReceived?.(bytes),
+        };
+        return (await this.#attempt(sent, read, false)) ?? this.#attempt(sent, read, true);
       },
     };
     const request = { method: 'POST', target: path, headers: metadata, body: null } as const;
     return this.#send(target, context === undefined ? request : { ...request, context }, limits);
+  }
+
+  /**
+   * Sends a call on one connection.
+   * @returns `null` when the server left it out as it closed the connection, unless this is the last attempt
+   */
+  async #attempt<IsLast extends boolean>(
+    request: GrpcRequest,
+    read: (call: GrpcCall) => Promise<Outcome>,
+    isLast: IsLast,
+  ): Promise<Outcome | (IsLast extends true ? never : null)> {
+    const call = await startCall(this.connections, request);
+    try {
+      return await read(call);
+    } catch (error) {
+      call.cancel();
+      if (!isLast && call.isLeftOut) return null as never;
+      throw error;
+    }
   }
 
   /**

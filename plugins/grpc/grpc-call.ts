@@ -150,6 +150,12 @@ export class GrpcCall {
     }
   }
 
+  /** Whether the server did not process it, since it closed the connection with GOAWAY. */
+  get isLeftOut(): boolean {
+    const { session } = this.#connection;
+    return session.closed && !this.#hasHead && this.#stream.rstCode === NGHTTP2_REFUSED_STREAM;
+  }
+
   /** Ends the call for the caller. */
   cancel(): void {
     this.fail(new ProviderFailure('cancelled', 'the response is not needed'));

@@ -267,15 +267,36 @@ describe('hostile gRPC servers', () => {
     expect((await failureOf(call())).phase).to.equal('connecting');
   });
 
-  it('says that a stream above the last one of GOAWAY was not processed', async () => {
+  it('sends a call again that is above the last stream of a GOAWAY', async () => {
+    behave = (stream, session) => {
+      if (calls === 2) session.goaway(0, 1);
+      if (calls === 3) answer(stream, SEVEN);
+    };
+    const leaving = new AbortController();
+    const first = failureOf(call({ signal: leaving.signal }));
+    await eventually(() => calls === 1);
+    expect(textOf(await call({ signal: AbortSignal.timeout(30_000) }))).to.equal('{"anInt32":7}');
+    expect(calls).to.equal(3);
+    leaving.abort();
+    await first;
+  });
+
+  it('says that a call was not processed when each of two connections leaves it out', async () => {
     behave = (stream, session) => {
       if (stream.id !== 1) session.goaway(0, 1);
+      else if (calls > 1) answer(stream, SEVEN);
     };
-    const first = failureOf(call({ signal: AbortSignal.timeout(1_000) }));
+    const leaving = new AbortController();
+    const first = failureOf(call({ signal: leaving.signal }));
     await eventually(() => calls === 1);
-    const failure = await failureOf(call());
-    expect([failure.failure, failure.phase]).to.deep.equal(['unavailable', 'connecting']);
+    const signal = AbortSignal.timeout(30_000);
+    const settled = await Promise.allSettled([call({ signal }), call({ signal })]);
+    const rejected = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(rejected.map(({ failure, phase }) => [failure, phase])).to.deep.equal([
+      ['unavailable', 'connecting'],
+    ]);
     await works();
+    leaving.abort();
     await first;
   });
 
