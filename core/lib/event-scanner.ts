@@ -41,6 +41,9 @@ export class EventScanner {
   /** Scans a part of the stream up to its end, or until `maxUnits` have ended. */
   scan(part: Uint8Array, maxUnits = Number.POSITIVE_INFINITY): Scan {
     const isLines = this.#isLines;
+    const lineFeeds = new ByteFinder(part, LF);
+    // Lines of events end with LF, CR or both.
+    const returns = isLines ? null : new ByteFinder(part, CR);
     let isEmpty = this.#isEmpty;
     let isAfterCr = this.#isAfterCr;
     let units = 0;
@@ -48,21 +51,22 @@ export class EventScanner {
     let next = 0;
     let start = -this.#length;
     while (next < part.length && units < maxUnits) {
-      const byte = part[next] as number;
-      next += 1;
-      const isSecondHalf = byte === LF && isAfterCr;
-      // Lines of events end with LF, CR or both.
-      isAfterCr = byte === CR && !isLines;
-      if (isSecondHalf) {
+      if (isAfterCr && part[next] === LF) {
         // The end of the last unit, which may have come without it, so it never counts.
+        isAfterCr = false;
+        next += 1;
         if (start !== next - 1) continue;
         end = next;
         start = next;
         continue;
       }
-      const isLineEnd = byte === LF || isAfterCr;
-      const isEnd = isLineEnd && (isEmpty || isLines);
-      isEmpty = isLineEnd;
+      const lineEnd = Math.min(lineFeeds.from(next), returns?.from(next) ?? part.length);
+      isEmpty &&= lineEnd === next;
+      isAfterCr = part[lineEnd] === CR;
+      next = Math.min(lineEnd + 1, part.length);
+      if (lineEnd === part.length) break;
+      const isEnd = isEmpty || isLines;
+      isEmpty = true;
       if (!isEnd) continue;
       if (this.#isOver(next - start)) return { units, end, next };
       units += 1;
@@ -79,5 +83,26 @@ export class EventScanner {
   #isOver(bytes: number): boolean {
     this.#isTooLong ||= bytes > this.#maxBytes;
     return this.#isTooLong;
+  }
+}
+
+/** Finds a byte again and again, in time that is linear in the length of the part. */
+class ByteFinder {
+  readonly #part: Uint8Array;
+  readonly #byte: number;
+  #found = -1;
+
+  constructor(part: Uint8Array, byte: number) {
+    this.#part = part;
+    this.#byte = byte;
+  }
+
+  /** The first offset that is not below `start`, which never decreases; the length without one. */
+  from(start: number): number {
+    if (this.#found < start) {
+      const offset = this.#part.indexOf(this.#byte, start);
+      this.#found = offset === -1 ? this.#part.length : offset;
+    }
+    return this.#found;
   }
 }
