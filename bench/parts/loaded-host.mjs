@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyLoad, writeBody } from './load.mjs';
 import { startModgate } from './modgate.mjs';
-import { PAYLOADS } from './payloads.mjs';
+import { headersOf, PAYLOADS } from './payloads.mjs';
 import { LOAD_CORE, startServer } from './pinned-process.mjs';
 
 const CONNECTIONS = 32;
@@ -34,8 +34,12 @@ export async function loadHost({
   const files = mkdtempSync(join(tmpdir(), 'modgate-bench-body-'));
   const payload = PAYLOADS.find((one) => one.name === name);
   const bodyFile = writeBody(files, payload);
-  const { url, headers } = host;
-  const load = { url: url + payload.path, headers, bodyFile, connections: CONNECTIONS };
+  const load = {
+    url: host.url + payload.path,
+    headers: { ...host.headers, ...headersOf(payload) },
+    bodyFile,
+    connections: CONNECTIONS,
+  };
   try {
     await applyLoad({ ...load, seconds: warmUpSeconds });
     const result = await applyLoad({ ...load, seconds });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyLoad, writeBody } from './load.mjs';
-import { PAYLOADS } from './payloads.mjs';
+import { headersOf, PAYLOADS } from './payloads.mjs';
 import { LOAD_CORE, startServer } from './pinned-process.mjs';
 import { readCpuMicroseconds, readPeakKib, resetPeak } from './process-figures.mjs';
 import { summarise } from './statistics.mjs';
@@ -90,7 +90,7 @@ export async function measureScenario(scenario, { dist, pace, report }) {
 function load({ payload, connections, thinkMs }, running, bodyFile, seconds) {
   return applyLoad({
     url: running.url + payload.path,
-    headers: running.headers ?? {},
+    headers: { ...running.headers, ...headersOf(payload) },
     bodyFile,
     connections,
     seconds,

@@ -13,6 +13,10 @@ const MAX_HELD_BYTES = 4_194_304;
 const MAX_REQUEST_BYTES = 1_048_576;
 /** Longer than every payload. */
 const MAX_STREAMED_BYTES = 33_554_432;
+/** More streams than connections, which all belong to one caller. */
+const MAX_STREAMS = 1000;
+/** More events a second than a stream can have. */
+const MAX_UNITS = 1_000_000;
 
 /**
  * A folder of descriptors, a tokens file and a state folder, all temporary. `module` is called by every
@@ -40,13 +44,14 @@ export function createModulesFolder({ upstream, kind, modules, routes, mode, hol
         provider,
         manifest: `./${name}.manifest.json`,
         ...(mode === 'raw' && { responses: { mode } }),
-        ...(holdBytes !== null && {
-          limits: {
+        limits: {
+          stream: { per_actor: MAX_STREAMS, total: MAX_STREAMS, units_s: MAX_UNITS },
+          ...(holdBytes !== null && {
             hold_bytes: holdBytes,
             hold_request_bytes: Math.min(holdBytes, MAX_REQUEST_BYTES),
             response_bytes: MAX_STREAMED_BYTES,
-          },
-        }),
+          }),
+        },
       }),
     );
     writeFileSync(
@@ -88,11 +93,14 @@ function createManifest(name, routes, payloads) {
     capabilities: [CAPABILITY],
     http_routes: [
       ...others,
-      ...payloads.map(({ method, path, type }) => ({
+      ...payloads.map(({ method, path, type, stream }) => ({
         method,
         path,
         capability: CAPABILITY,
-        ...(type !== undefined && { operation: { response: 'bytes', response_types: [type] } }),
+        ...(type !== undefined && {
+          operation:
+            stream === undefined ? { response: 'bytes', response_types: [type] } : { stream },
+        }),
       })),
     ],
   };

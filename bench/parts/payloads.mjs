@@ -6,7 +6,8 @@
  * @property {'GET' | 'POST'} method
  * @property {string | null} request the body of the request
  * @property {string} answer the body of the upstream's answer
- * @property {string} [type] the media type of an answer that is passed on as bytes; default: it is JSON
+ * @property {string} [type] the media type of an answer that is not JSON, and is passed on as bytes or as a stream
+ * @property {'sse' | 'ndjson'} [stream] the form of an answer that is a stream of events
  */
 
 const KIB = 1024;
@@ -46,6 +47,24 @@ export const PAYLOADS = [
     type: 'application/octet-stream',
   })),
   {
+    name: 'GET 1 MiB of events',
+    path: '/get-1m-events',
+    method: 'GET',
+    request: null,
+    answer: repeat((id) => `id: ${id}\nevent: changed\ndata: ${createRow(id)}\n\n`, MIB),
+    type: 'text/event-stream',
+    stream: 'sse',
+  },
+  {
+    name: 'GET 1 MiB of lines',
+    path: '/get-1m-lines',
+    method: 'GET',
+    request: null,
+    answer: repeat((id) => `${createRow(id)}\n`, MIB),
+    type: 'application/x-ndjson',
+    stream: 'ndjson',
+  },
+  {
     name: 'POST 1 KiB',
     path: '/post-1k',
     method: 'POST',
@@ -67,19 +86,47 @@ export const PAYLOADS = [
  */
 function createJson(bytes) {
   const rows = [];
-  const row = (id) => ({
+  let length = '{"rows":[],"pad":""}'.length;
+  for (let id = 1; ; id += 1) {
+    const row = createRow(id);
+    const next = row.length + (rows.length === 0 ? 0 : 1);
+    if (length + next > bytes) break;
+    rows.push(row);
+    length += next;
+  }
+  return `{"rows":[${rows.join()}],"pad":"${'x'.repeat(bytes - length)}"}`;
+}
+
+/**
+ * What a client sends besides its credentials: a stream has to be asked for.
+ * @param {Payload} payload
+ * @returns {Record<string, string>}
+ */
+export function headersOf({ stream, type }) {
+  return stream === undefined ? {} : { accept: type };
+}
+
+/**
+ * As many whole units as fit.
+ * @param {(id: number) => string} createUnit
+ * @param {number} bytes
+ */
+function repeat(createUnit, bytes) {
+  let text = '';
+  for (let id = 1; ; id += 1) {
+    const unit = createUnit(id);
+    if (text.length + unit.length > bytes) return text;
+    text += unit;
+  }
+}
+
+/** @param {number} id */
+function createRow(id) {
+  return JSON.stringify({
     id,
     name: `contact ${id}`,
     email: `c${id}@example.org`,
     score: id * 1.5,
     active: id % 2 === 0,
   });
-  let length = '{"rows":[],"pad":""}'.length;
-  for (let id = 1; ; id += 1) {
-    const next = JSON.stringify(row(id)).length + (rows.length === 0 ? 0 : 1);
-    if (length + next > bytes) break;
-    rows.push(row(id));
-    length += next;
-  }
-  return JSON.stringify({ rows, pad: 'x'.repeat(bytes - length) });
 }

@@ -1,3 +1,5 @@
+import { headersOf } from './payloads.mjs';
+
 /**
  * Sends one request and validates the response: a fast proxy with wrong responses is not comparable.
  * @param {import('./systems.mjs').System} system
@@ -10,6 +12,7 @@ export async function verifyAnswer(system, running, payload) {
     method: payload.method,
     headers: {
       ...running.headers,
+      ...headersOf(payload),
       ...(payload.request !== null && { 'content-type': 'application/json' }),
     },
     body: payload.request,
@@ -20,8 +23,12 @@ export async function verifyAnswer(system, running, payload) {
   return Buffer.byteLength(text);
 }
 
-function findFault({ status }, text, { isEnveloped }, { answer, type }) {
+function findFault({ status }, text, { isEnveloped }, { answer, type, stream }) {
   if (status !== 200) return `status ${status}: ${text.slice(0, 500)}`;
+  // Between two events of the host.
+  if (isEnveloped && stream !== undefined) {
+    return text.includes(answer) && text.includes('"reason":"complete"') ? null : 'another stream';
+  }
   if (!isEnveloped || type !== undefined) return text === answer ? null : 'another body';
   if (!text.endsWith(`,"data":${answer}}`)) return 'other data';
   return JSON.parse(text).status === 'forwarded' ? null : 'another envelope';
