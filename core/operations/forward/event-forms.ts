@@ -33,6 +33,8 @@ interface EventCheck {
 }
 
 const RESERVED_PREFIX = 'modgate.';
+/** Without its last character: Node searches for eight or more in another way, three times as slow here. */
+const RESERVED_WORD = RESERVED_PREFIX.slice(0, -1);
 const LF = 0x0a;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
@@ -41,7 +43,7 @@ const SPACE = 0x20;
 const RESERVED_EVENT = /(?:^|[\r\n])(?:\xef\xbb\xbf)*event: ?modgate\./;
 
 function findReservedEvent(events: Buffer): number {
-  const match = events.includes(RESERVED_PREFIX)
+  const match = events.includes(RESERVED_WORD)
     ? RESERVED_EVENT.exec(events.toString('latin1'))
     : null;
   return match === null ? -1 : match.index + match[0].length;
@@ -60,7 +62,7 @@ function writeEither(character: string): string {
 
 /** @param lines JSON */
 function findReservedMember(lines: Buffer): number {
-  if (!lines.includes(RESERVED_PREFIX) && !lines.includes('\\u')) return -1;
+  if (!lines.includes(RESERVED_WORD) && !lines.includes('\\u')) return -1;
   let end = 0;
   for (const { index } of lines.toString('latin1').matchAll(RESERVED_NAME)) {
     if (index < end) continue;
