@@ -44,7 +44,10 @@ describe('the headers of rates', () => {
     expect(first.policy).to.equal('"actor";q=8;w=800, "module-actor";q=4;w=2, "module";q=9;w=9000');
     expect(first.left).to.equal('"actor";r=7;t=100, "module-actor";r=3;t=1, "module";r=8;t=1000');
     const second = await get('shown', 'dev-service:b:wide.use');
-    expect(second.left).to.equal('"actor";r=7;t=100, "module-actor";r=3;t=1, "module";r=7;t=2000');
+    // Seconds pass between the two on a busy machine.
+    expect(second.left).to.match(
+      /^"actor";r=7;t=100, "module-actor";r=3;t=1, "module";r=7;t=(?:2000|19\d\d)$/,
+    );
   });
 
   it('stand on failures that come after the rates, and not on those before', async () => {

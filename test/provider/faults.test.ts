@@ -157,7 +157,7 @@ describe('a way to the provider that', () => {
     const statuses = new Map<number, number>();
     const end = performance.now() + 1_500;
     const caller = async () => {
-      while (performance.now() < end) {
+      while (performance.now() < end || !statuses.has(200)) {
         const { status } = await callItems(host, 'm');
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
@@ -167,8 +167,6 @@ describe('a way to the provider that', () => {
     expect([...statuses.keys()]).to.have.members(
       [200, 502].filter((status) => statuses.has(status)),
     );
-    // How many depends on the machine: the provider is there for half of the time.
-    expect(statuses.get(200)).to.be.greaterThan(0);
     // Those that are idle close after the keep-alive time of the host (4 s).
     await waitUntil('only idle connections', () => proxy.connections <= 3);
   });

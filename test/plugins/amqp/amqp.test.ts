@@ -151,7 +151,7 @@ describe('amqp adapter', () => {
       await serve(({ content }) => ({ body: `${content.length}` }));
       const provider = await open();
       const body = Buffer.alloc(1_048_576);
-      const calls = Array.from({ length: 40 }, () => invoke(provider, { method: 'POST', body }));
+      const calls = Array.from({ length: 20 }, () => invoke(provider, { method: 'POST', body }));
       const answers = await Promise.all(calls);
       expect(new Set(answers.map(textOf))).to.deep.equal(new Set([`${body.length}`]));
     });

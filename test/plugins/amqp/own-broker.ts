@@ -10,7 +10,7 @@ import { findFreePort } from '../../support/free-port.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { accepts, skip } from './amqp-server.js';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const MORE_THAN_ANY_DISK = '1000000GB';
 
 /** A broker of the test's own, which takes seconds to start. */

@@ -159,6 +159,8 @@ export async function serveFetch(
     }
   };
   const server = tls === null ? createServer(listener) : createTlsServer(tls, listener);
+  // A busy machine may leave a connection unused for longer than the default of 5 s.
+  server.keepAliveTimeout = 60_000;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -37,7 +37,7 @@ async function send(response: ServerResponse, type: string, body: Buffer, isChun
 
 describe('long responses', () => {
   const setup = useScriptedProvider((url) => {
-    const limits = { hold_bytes: 200_000, response_bytes: 32_000_000 };
+    const limits = { hold_bytes: 200_000, response_bytes: 32_000_000, timeout_ms: 30_000 };
     return { 'files.json': describeModule('files', url, ROUTES, { limits }) };
   });
 
