@@ -207,7 +207,9 @@ export class EventStream implements ReplyStream {
   #receive(part: Buffer): number {
     this.#heartbeat?.refresh();
     const bytes = this.#isRaw ? part : this.#mark.pass(part);
-    const { units, end, next } = this.#scanner.scan(bytes, this.#pace.turnUnits);
+    // The one whose start is held goes alone, so that the others need no copy.
+    const maxUnits = this.#held.length > 0 ? 1 : this.#pace.turnUnits;
+    const { units, end, next } = this.#scanner.scan(bytes, maxUnits);
     const { isTooLong } = this.#scanner;
     this.#unread = isTooLong || next === bytes.length ? null : bytes.subarray(next);
     const passed = this.#isRaw && this.#options.isDelimited && !isTooLong ? next : end;
