@@ -48,10 +48,16 @@ export async function fetchText(
     const problems = {
       timeout: `did not answer in full within ${timeoutMs} ms`,
       'max-size': `answered with more than ${maxText}`,
-      failed: 'could not be reached, or the connection was lost',
+      failed: `could not be reached, or the connection was lost${formatCode(error.cause)}`,
     };
     throw unavailable(subject, problems[error.reason], error.cause);
   }
+}
+
+/** The code of the system or of TLS. The message of the error has the URL, which may be secret. */
+function formatCode(cause: unknown): string {
+  const { code } = Object(cause) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? ` (${code})` : '';
 }
 
 function assertUsableResponse({ status, headers }: Response, subject: string): void {

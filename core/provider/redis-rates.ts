@@ -16,6 +16,7 @@ const CONNECT_TIMEOUT_MS = 1000;
 const SILENCE_TIMEOUT_MS = 1000;
 /** Answers of a replica. After a failover, the address leads to another server. */
 const NOT_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
+const TLS_CODE = /^(?:EPROTO$|ERR_SSL_)/;
 const MAX_RECONNECT_MS = 2000;
 const WARN_INTERVAL_MS = 60_000;
 /** The fraction of a burst that all processes together may hold unused. */
@@ -189,8 +190,9 @@ export class RedisRates implements RateLimiters {
     this.#lostUntil = performance.now() + RETRY_MS;
     if (!this.#mayWarn()) return;
     // The error itself contains the command, which may have the password.
-    const { message, code } = error as { message?: string; code?: string };
-    const reason = message || code || 'no answer';
+    const { message, code = '' } = error as { message?: string; code?: string };
+    // The message of such an error names lines of the source of OpenSSL.
+    const reason = (!TLS_CODE.test(code) && message) || code || 'no answer';
     this.#options.log.warn({ reason }, 'redis unavailable: shared rates are what on_loss says');
   }
 }

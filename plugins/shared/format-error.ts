@@ -1,5 +1,5 @@
-/** OpenSSL names a thread and a line of its source: `80CC:error:0A00:SSL:read:bad certificate:f.c:1`. */
-const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
+/** OpenSSL adds a thread and a place: `80CC…:error:0A0…:SSL:read:bad certificate:f.c:1`. */
+const OPENSSL = /(?:^|\s)[0-9A-F]{8,32}:error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):/;
 
 /** The message of a thrown value, for operators. */
 export function formatError(thrown: unknown): string {

@@ -286,12 +286,12 @@ describe('loadManifest', () => {
           response.writeHead(200, { ...JSON_TYPE, 'content-length': '100' }).write('{');
           response.destroy();
         },
-        'could not be reached, or the connection was lost',
+        'could not be reached, or the connection was lost (ECONNRESET)',
       ],
       [
         'a connection that is reset',
         (request) => request.socket.destroy(),
-        'could not be reached, or the connection was lost',
+        'could not be reached, or the connection was lost (ECONNRESET)',
       ],
     ];
     for (const [name, listener, message] of REJECTED) {
@@ -321,8 +321,15 @@ describe('loadManifest', () => {
     it('reports a port without a listener', async () => {
       const reason = await unavailability(fetchManifestText('http://127.0.0.1:1', ignore));
       expect(reason).to.equal(
-        "the manifest's URL could not be reached, or the connection was lost",
+        "the manifest's URL could not be reached, or the connection was lost (ECONNREFUSED)",
       );
+    });
+
+    it('names the error of TLS', async () => {
+      const reason = await unavailability(
+        fetchManifestText(url.replace('http:', 'https:'), ignore),
+      );
+      expect(reason).to.match(/ the connection was lost \((?:EPROTO|ERR_SSL_[A-Z0-9_]+)\)$/);
     });
 
     it('stops when its signal is aborted', async () => {

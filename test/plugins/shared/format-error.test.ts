@@ -8,7 +8,10 @@ const ALERT =
 
 describe('formatError', () => {
   it('returns the reason of an error of OpenSSL', () => {
-    expect(formatError(new Error(ALERT))).to.equal('TLS: tlsv13 alert certificate required');
+    for (const message of [ALERT, `write EPROTO ${ALERT}`]) {
+      const expected = 'TLS: tlsv13 alert certificate required';
+      expect(formatError(new Error(message))).to.equal(expected);
+    }
   });
 
   it('returns other messages as they are', () => {
