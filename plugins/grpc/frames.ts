@@ -4,6 +4,10 @@ import { BodyPieces, ProviderFailure } from '../../core/contract/index.js';
 
 const PREFIX_BYTES = 5;
 const inflate = promisify(gunzip);
+/** The largest limit that zlib accepts. */
+const MAX_ZLIB_BYTES = 2 ** 32 - 1;
+/** The longest message after decompression where there is no limit, as in a stream of events. */
+const MAX_INFLATED_BYTES = 16 * 1_048_576;
 
 /** A message with its prefix of five bytes, uncompressed. */
 export function writeFrame(message: Uint8Array): Buffer {
@@ -78,11 +82,12 @@ export async function readMessage(
 ): Promise<Buffer> {
   if (!isCompressed) return bytes;
   if (encoding !== 'gzip') throw createMalformed('is compressed otherwise than with gzip');
+  const maxOutputLength = maxBytes > MAX_ZLIB_BYTES ? MAX_INFLATED_BYTES : maxBytes;
   try {
-    return await inflate(bytes, { maxOutputLength: maxBytes });
+    return await inflate(bytes, { maxOutputLength });
   } catch (cause) {
     const isLarge = cause instanceof Error && Reflect.get(cause, 'code') === 'ERR_BUFFER_TOO_LARGE';
-    throw isLarge ? createTooLarge(maxBytes) : createMalformed('cannot be inflated');
+    throw isLarge ? createTooLarge(maxOutputLength) : createMalformed('cannot be inflated');
   }
 }
 

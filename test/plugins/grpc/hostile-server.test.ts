@@ -262,6 +262,31 @@ describe('hostile gRPC servers', () => {
     });
   }
 
+  describe('with compressed messages in a stream of events', () => {
+    const head = { ...HEAD, 'grpc-encoding': 'gzip' };
+    const read = async (message: Buffer) => {
+      behave = (stream) => answer(stream, Buffer.concat([SEVEN, frame(message, 1)]), OK, head);
+      const limits = { holdBytes: 0, maxResponseBytes: Number.MAX_SAFE_INTEGER };
+      const signal = AbortSignal.timeout(30_000);
+      const { body } = await call({ ...limits, signal }, STREAM);
+      const parts: Uint8Array[] = [];
+      for await (const part of body as AsyncIterable<Uint8Array>) parts.push(part);
+      return Buffer.concat(parts).toString();
+    };
+
+    it('reads them', async () => {
+      expect(await read(gzipSync(Buffer.from([0x18, 8])))).to.equal(
+        '{"anInt32":7}\n{"anInt32":8}\n',
+      );
+    });
+
+    it('fails for one that inflates to more than 16 MiB', async () => {
+      const { failure, message } = await failureOf(read(INFLATES));
+      expect(failure).to.equal('protocol');
+      expect(message).to.include('over 16777216 bytes');
+    });
+  });
+
   it('says that a refused stream was not processed', async () => {
     behave = (stream) => stream.close(7);
     expect((await failureOf(call())).phase).to.equal('connecting');
