@@ -74,28 +74,25 @@ export class EndpointClient implements TransportClient {
           maxResponseBytes,
           onReceived: (bytes: number) => counter?.countReceived?.(bytes),
         };
-        return (await this.#attempt(sent, read, false)) ?? this.#attempt(sent, read, true);
+        return this.#attempt(sent, read, true);
       },
     };
     const request = { method: 'POST', target: path, headers: metadata, body: null } as const;
     return this.#send(target, context === undefined ? request : { ...request, context }, limits);
   }
 
-  /**
-   * Sends a call on one connection.
-   * @returns `null` when the server left it out as it closed the connection, unless this is the last attempt
-   */
-  async #attempt<IsLast extends boolean>(
+  /** Sends a call, and once more when the server left it out as it closed the connection. */
+  async #attempt(
     request: GrpcRequest,
     read: (call: GrpcCall) => Promise<Outcome>,
-    isLast: IsLast,
-  ): Promise<Outcome | (IsLast extends true ? never : null)> {
+    mayRepeat: boolean,
+  ): Promise<Outcome> {
     const call = await startCall(this.connections, request);
     try {
       return await read(call);
     } catch (error) {
       call.cancel();
-      if (!isLast && call.isLeftOut) return null as never;
+      if (mayRepeat && call.isLeftOut) return this.#attempt(request, read, false);
       throw error;
     }
   }
