@@ -56,7 +56,7 @@ export function explainUnknownKey(
 ): Violation {
   const isPrintable = isPrintableKey(key);
   const message = (isPrintable ? `unknown key '${key}'` : 'unknown key') + describeParent(path);
-  const hint = isPrintable ? hintAtKey(key, knownKeys) : null;
+  const hint = isPrintable ? hintAtKey(key, knownKeys) : hintAtCharacters(key);
   return createViolation('unknown-key', message, hint, path, 'key');
 }
 
@@ -94,6 +94,16 @@ function explainWrongValue(
   return createViolation(rule, message, hint, path);
 }
 
+/** Blanks that YAML takes as text, and characters without a width: pages and chats contain them. */
+const INVISIBLE = /[\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]/;
+const TYPOGRAPHIC_QUOTE = /[\u2018-\u201f]/;
+
+/** Explains characters that look like others, which text copied from elsewhere may contain. */
+function hintAtCharacters(text: string): string | null {
+  if (INVISIBLE.test(text)) return 'it has an invisible character: type it anew';
+  return TYPOGRAPHIC_QUOTE.test(text) ? `write straight quotes: " or '` : null;
+}
+
 /** `${HOST}`, `$HOST` or `{{ host }}`. */
 const VARIABLE = /\$\{?\w|\{\{/;
 
@@ -104,6 +114,8 @@ function hintAtValue(value: unknown, expected: Expectation, isQuotable: boolean)
     const takesNumbers = /number/.test(expected.text) || expected.options.length > 0;
     return isQuotable && !takesNumbers ? 'put it in quotes' : null;
   }
+  const characters = hintAtCharacters(value);
+  if (characters !== null) return characters;
   if (expected.text === 'true or false') return hintAtBoolean(value);
   if (/^a (?:whole )?number/.test(expected.text) && /^-?\d+(?:\.\d+)?$/.test(value)) {
     return 'remove the quotes';
