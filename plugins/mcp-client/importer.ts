@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { SdkHttpError } from '@modelcontextprotocol/client';
 import { array, enums, object, optional, string } from 'superstruct';
 import {
   defineImporter,
@@ -12,6 +13,7 @@ import {
   type RouteOperation,
 } from '../../core/contract/index.js';
 import type { McpConfig } from './config.js';
+import { describeProblem, McpProblem } from './describe-problem.js';
 import { readMember } from './exchange.js';
 import { findToolProblem } from './header-parameters.js';
 import { readVariables } from './import-variables.js';
@@ -98,7 +100,13 @@ async function openServer(written: McpConfig, context: ImportContext): Promise<O
   const calls = { add() {} };
   const pins = new ToolPins({ isEnforced: false, log, calls });
   const opener = await createOpener(config, { module, scope, log, secret, file, path }, pins);
-  return opener.open(signal, () => undefined);
+  return opener.open(signal, () => undefined).catch((error) => Promise.reject(explain(error)));
+}
+
+/** The message of the library has the body of the response instead of its status. */
+function explain(error: unknown): unknown {
+  if (!(error instanceof SdkHttpError)) return error;
+  return new McpProblem(`the server answered with ${describeProblem(error)}`, { cause: error });
 }
 
 /** What a process prints, for the terminal. */

@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { startToolServer } from '../../attacks/servers/tool-server.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
-import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import {
+  serveFetch,
+  startMcpServer,
+  type TestServer,
+  type TestTool,
+} from '../../support/mcp/mcp-server.js';
 import { openHost } from '../../support/open-host.js';
 
 const STDIO_SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
@@ -239,6 +244,23 @@ describe('modgate import mcp', () => {
     }
     expect((await run(server.url, '--env', 'A=b')).code).to.equal(2);
     expect((await run(server.url, '--cwd', 'a')).code).to.equal(2);
+  });
+
+  it('says with which status a server answers, and not with which text', async () => {
+    for (const [status, expected] of Object.entries({
+      307: 'HTTP status 307, a redirect, which is not followed',
+      404: 'HTTP status 404',
+    })) {
+      const headers = { location: '/mcp/' };
+      const other = await serveFetch(
+        async () => new Response('a long page', { status: Number(status), headers }),
+      );
+      const { code, stderr } = await run(other.url);
+      await other.stop();
+      expect(code).to.equal(1);
+      expect(stderr).to.include(`failed: the server answered with ${expected}`);
+      expect(stderr).to.not.include('a long page');
+    }
   });
 
   it('exits with 1 when there is no server, and with 2 for wrong usage', async () => {
