@@ -31,6 +31,8 @@ const MIN_ERROR_STATUS = 400;
 const EVENT_STREAM = /^text\/event-stream\b/i;
 /** The last transfer coding delimits the body (RFC 9112, 6.3). */
 const CHUNKED = /(?:^|[\s,])chunked$/i;
+/** Codings that the host never accepts (`te`) and does not decode: the bytes would not be the body. */
+const COMPRESSION = /\b(?:gzip|deflate|compress)\b/i;
 
 /**
  * Sends one request and collects its response, or streams it once it exceeds the buffer. The
@@ -177,6 +179,10 @@ class UpstreamRequest implements Dispatcher.DispatchHandler, ClientRequest, Body
     // None has a body (RFC 9110, 6.4.1), but a 304 may carry a length, which undici would expect.
     if (status === 204 || status === 304 || this.#method === 'HEAD') {
       this.#succeed();
+      return;
+    }
+    if (COMPRESSION.test(encoding)) {
+      controller.abort(this.#createProtocolFailure('is compressed by its transfer-encoding'));
       return;
     }
     this.#mayLackBytes = !this.#isDelimited && this.#headers['content-type'] !== undefined;
