@@ -28,7 +28,7 @@ export interface Exchange {
   readonly message: ExactValue;
   /** Receives the reports of a call; absent if the client does not ask for them. */
   readonly onProgress?: (progress: Progress) => void;
-  /** Whether the revision has structured content, and the schemas of it. */
+  /** Whether the revision has structured content, the schemas of it, and links to resources. */
   readonly isStructured: boolean;
 }
 

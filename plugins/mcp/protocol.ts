@@ -63,7 +63,8 @@ export async function createProtocol(
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<ToolResult> => {
       const callArguments = findMember(findMember(exchange.message, 'params'), 'arguments');
       if (exchange.module === null && isMetaName(params.name)) {
-        return callMetaTool(params.name, callArguments, exchange, tools).catch(translate);
+        const result = callMetaTool(params.name, callArguments, exchange, tools).catch(translate);
+        return fitResult(await result, exchange);
       }
       const entry = await tools.find(params.name, exchange);
       if (entry !== null) {
@@ -75,7 +76,7 @@ export async function createProtocol(
         };
         const asked = progressToken === undefined ? exchange : { ...exchange, onProgress };
         const result = await tools.call(entry, callArguments, asked);
-        return fitRevision(result, 'structuredContent', exchange);
+        return fitResult(result, exchange);
       }
       const name = params.name.slice(0, MAX_SHOWN_NAME);
       const callable = await tools.listCallable(exchange).catch(translate);
@@ -95,6 +96,16 @@ export async function createProtocol(
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (error) => log.debug({ err: error }, 'protocol error'),
   });
+}
+
+/** Clients of revisions without links to resources reject a whole result for one: it becomes a text with its JSON. */
+function fitResult(result: ToolResult, exchange: Exchange): ToolResult {
+  const fitted = fitRevision(result, 'structuredContent', exchange);
+  if (exchange.isStructured) return fitted;
+  const content = fitted.content.map((block) =>
+    block.type === 'resource_link' ? { type: 'text' as const, text: JSON.stringify(block) } : block,
+  );
+  return { ...fitted, content };
 }
 
 /** Removes a member that revisions without structured content do not have. */

@@ -179,6 +179,21 @@ describe('tools of a provider', () => {
     expect(problemOf(await give(long)).code).to.equal('result_too_large');
   });
 
+  it('pass on a link to a resource as a text in the revision that has none', async () => {
+    const link = { type: 'resource_link', uri: 'file:///a', name: 'a' };
+    const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' };
+    const result = JSON.stringify(JSON.stringify({ content: [link, image] }));
+    const { body } = await postMcp(host, {
+      method: 'tools/call',
+      params: `"name":"box_add","arguments":{"result":${result}}`,
+      revision: '2025-03-26',
+    });
+    const [, data = ''] = /^data: (\{.*)$/m.exec(body.toString()) ?? [];
+    const [text, other] = JSON.parse(data).result.content;
+    expect([text.type, JSON.parse(text.text)]).to.deep.equal(['text', link]);
+    expect(other).to.deep.equal(image);
+  });
+
   it('pass on a structure that survives a parse, and no structure beside an error', async () => {
     const exact = await give('{"content":[],"structuredContent":{"n":12345678901234567890}}');
     expect(exact).to.not.have.property('structuredContent');
