@@ -4,7 +4,6 @@ import {
   type FailurePhase,
   ProviderFailure,
 } from '../../core/contract/index.js';
-import { formatError } from '../shared/format-error.js';
 
 const MAX_REASON_LENGTH = 200;
 
@@ -71,9 +70,14 @@ export function parseReason(reason: string): BrokerError {
 }
 
 export function toBrokerError(error: unknown): BrokerError {
-  return error instanceof BrokerError
-    ? error
-    : parseReason(error instanceof Error ? formatError(error) : String(error));
+  return error instanceof BrokerError ? error : parseReason(describeError(error));
+}
+
+/** Errors of OpenSSL have a library and a reason: their message names lines of its source. */
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { library, reason } = error as { readonly library?: string; readonly reason?: string };
+  return library === undefined ? error.message : `TLS: ${reason}`;
 }
 
 /** Texts of a broker may contain names that others chose. */

@@ -131,8 +131,11 @@ describe('amqp adapter: TLS', () => {
 
   it('does not speak to a broker without TLS', async () => {
     const running = await open('127.0.0.1', RABBITMQ_PORT, CA);
-    const { failure } = await failureOf(running.provider.invoke(createInvocation()));
-    expect(failure).to.equal('unavailable');
+    const { failure, message } = await failureOf(running.provider.invoke(createInvocation()));
+    expect({ failure, message }).to.deep.equal({
+      failure: 'unavailable',
+      message: 'no connection: TLS: wrong version number',
+    });
   });
 
   it('does not open with a key of another certificate', async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { toBrokerError } from '../../../plugins/amqp/broker-error.js';
 import { formatError } from '../../../plugins/shared/format-error.js';
 
 const ALERT =
@@ -18,10 +17,5 @@ describe('formatError', () => {
     for (const message of ['connection refused', 'error:0A00', "certificate's altnames: a:b"]) {
       expect(formatError(new Error(message))).to.equal(message);
     }
-  });
-
-  it('is used for brokers of AMQP', () => {
-    const { description } = toBrokerError(new Error(ALERT));
-    expect(description).to.equal('no connection: TLS: tlsv13 alert certificate required');
   });
 });
