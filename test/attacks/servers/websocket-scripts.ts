@@ -10,7 +10,7 @@ const FRAME_BYTES = 4096;
 
 const describeSockets = (idle_ms: number) => ({
   limits: {
-    timeout_ms: 8000,
+    timeout_ms: 4000,
     stream: { idle_ms, per_actor: 100, event_bytes: FRAME_BYTES },
   },
   routes: [
