@@ -1,4 +1,5 @@
 import type { Response } from 'node-fetch';
+import { isEncoded } from '../lib/content-encoding.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { readMediaType } from '../lib/media-type.js';
 import { FetchFailed, fetchBounded } from './bounded-fetch.js';
@@ -65,8 +66,7 @@ function assertUsableResponse({ status, headers }: Response, subject: string): v
     throw unavailable(subject, 'answered with a redirect, which is never followed');
   }
   if (status !== 200) throw unavailable(subject, `answered with status ${status} instead of 200`);
-  const encoding = headers.get('content-encoding');
-  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+  if (isEncoded(headers.get('content-encoding'))) {
     throw unavailable(subject, 'answered with a compressed body');
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, open, read, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
-import { decodeUtf8, findInvalidLine, isUtf16 } from '../lib/decode-utf8.js';
+import { decodeUtf8, isUtf16 } from '../lib/decode-utf8.js';
+import { findInvalidUtf8 } from '../lib/invalid-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
 import { BUSY_FILE, isTransient } from './transient-error.js';
@@ -98,10 +99,10 @@ export async function readTextFile(path: string, onOpen?: OnOpen): Promise<strin
 
 /** Names the line, because an editor may show its characters as valid. */
 export function createEncodingError(bytes: Uint8Array): FileError {
-  const message = isUtf16(bytes)
-    ? 'is UTF-16, not UTF-8'
-    : `is not valid UTF-8 in line ${findInvalidLine(bytes)}`;
-  return new FileError('invalid-utf8', { message });
+  if (isUtf16(bytes)) return new FileError('invalid-utf8', { message: 'is UTF-16, not UTF-8' });
+  const valid = decodeUtf8(bytes.subarray(0, findInvalidUtf8(bytes))) ?? '';
+  const line = valid.split('\n').length;
+  return new FileError('invalid-utf8', { message: `is not valid UTF-8 in line ${line}` });
 }
 
 /** Ignores the size of `stat`, because the file may grow meanwhile. */

@@ -48,8 +48,7 @@ export function openReloadedFile<T>(
 ): Promise<ReloadedFile<T>> {
   return openReloadedFiles([file], {
     ...options,
-    parse: ([content]) => {
-      const bytes = content ?? Buffer.alloc(0);
+    parse: ([bytes = Buffer.alloc(0)]) => {
       const text = decodeUtf8(bytes);
       if (text === null) throw createUnusableFile(file, createEncodingError(bytes));
       return parse(file, text);

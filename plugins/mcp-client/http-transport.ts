@@ -231,7 +231,10 @@ async function toPlainResponse(received: Received): Promise<Response> {
   return createResponse(status, headers, await readText(body, MAX_ERROR_BYTES));
 }
 
-/** @throws ProviderFailure unless the stream goes on: the server has got the call, which must not be repeated. */
+/**
+ * The server already has the call, so the host must not send it again.
+ * @throws ProviderFailure unless the response continues the stream.
+ */
 function toResumedResponse(received: Received, exchange: Exchange): Response {
   const { status, headers, stop } = received;
   const isGood = status >= 200 && status <= 299;

@@ -1,10 +1,7 @@
 import type { EventForm as FormName } from '../../contract/index.js';
 import { EventScanner, type UnitEnd } from '../../lib/event-scanner.js';
-import {
-  findInvalidCharacter,
-  findInvalidJson,
-  findInvalidLine,
-} from '../../lib/json/json-check.js';
+import { findInvalidCharacter } from '../../lib/invalid-utf8.js';
+import { findInvalidJson, findInvalidLine } from '../../lib/json/json-check.js';
 import { hasMember } from '../../lib/json/json-structure.js';
 import { findLastByte, isEndOfValue } from '../../lib/json/value-end.js';
 

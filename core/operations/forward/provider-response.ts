@@ -1,5 +1,6 @@
 import { type FailurePhase, type Outcome, ProviderFailure } from '../../contract/index.js';
 import { skipMarkOfPieces } from '../../lib/byte-order-mark.js';
+import { isEncoded } from '../../lib/content-encoding.js';
 import { findInvalidJson, type InvalidJson } from '../../lib/json/json-check.js';
 import { isJsonMediaType, readMediaType } from '../../lib/media-type.js';
 import { type CheckedOutcome, ProviderStatus } from '../../provider/outcome.js';
@@ -102,9 +103,7 @@ export function isJsonResponse(headers: Outcome['headers']): boolean {
 export function findForeignHeader(headers: Outcome['headers']): string | null {
   const encoding = headers['content-encoding'];
   const contentType = headers['content-type'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return `content-encoding ${encoding}`;
-  }
+  if (isEncoded(encoding)) return `content-encoding ${encoding}`;
   if (contentType !== undefined && isJsonMediaType(contentType)) return null;
   return describeContentType(contentType);
 }

@@ -19,7 +19,7 @@ describe('an MCP server over stdio', () => {
   let host: RunningHost;
 
   before(async () => {
-    const names = ['plain', 'chatty', 'stray', 'older', 'batching'];
+    const names = ['plain', 'logging', 'flooding', 'older', 'batching'];
     host = await startHost({
       files: {
         ...Object.fromEntries(
@@ -90,8 +90,8 @@ describe('an MCP server over stdio', () => {
   });
 
   it('skips and logs lines that are no messages', async () => {
-    expect((await call('chatty', 'pid')).status).to.equal(200);
-    expect(hasPrinted('chatty', 'starting up')).to.equal(true);
+    expect((await call('logging', 'pid')).status).to.equal(200);
+    expect(hasPrinted('logging', 'starting up')).to.equal(true);
   });
 
   it('skips and logs a line that a tool prints during a call', async () => {
@@ -103,7 +103,7 @@ describe('an MCP server over stdio', () => {
   it('ends a process that prints 1,000 other lines before the handshake', async () => {
     await waitUntil(
       'it has given up',
-      async () => (await call('stray', 'pid')).status === 502,
+      async () => (await call('flooding', 'pid')).status === 502,
       PATIENCE_MS,
     );
     expect(host.output()).to.include('printed 1000 lines that are not messages');

@@ -34,7 +34,7 @@ function createServer(): Server {
   return server;
 }
 
-if (fault === 'chatty') {
+if (fault === 'logging') {
   console.log('starting up');
   console.log('{"a": "line of JSON that is no message"}');
 }
@@ -52,7 +52,7 @@ if (fault === 'batching') {
   process.stdout.write = ((text: string, ...others: never[]) =>
     write.call(process.stdout, wrap(text), ...others)) as typeof write;
 }
-if (fault === 'stray') for (let line = 0; line < 2_000; line += 1) console.log('stray');
+if (fault === 'flooding') for (let line = 0; line < 2_000; line += 1) console.log('flooding');
 if (fault === 'older') {
   // Exits at any request before the handshake, as some older libraries do.
   process.stdin.once('data', (first: Buffer) => {

@@ -1,4 +1,5 @@
 import type { StreamForm } from '../../../contract/index.js';
+import { isEncoded } from '../../../lib/content-encoding.js';
 import { isListedType, readMediaType } from '../../../lib/media-type.js';
 import { type OpenStream, TooManyStreams } from '../../../provider/open-streams.js';
 import { type CheckedOutcome, holdBody, holdStart } from '../../../provider/outcome.js';
@@ -157,7 +158,7 @@ export function admitStream({ matched, request }: RouteCall, form: StreamForm): 
 /** @throws ProviderFailure for a stream whose events cannot be parsed. */
 function assertPlain(outcome: CheckedOutcome): void {
   const { 'content-encoding': encoding } = outcome.headers;
-  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  if (!isEncoded(encoding)) return;
   const detail = `content-encoding ${encoding}`;
   throw createProtocolFailure(outcome, 'a stream that is not in plain encoding', detail);
 }
