@@ -41,7 +41,8 @@ export class MarkFilter {
     if (this.#start === null) return bytes;
     const start = this.#start.length === 0 ? bytes : Buffer.concat([this.#start, bytes]);
     const isBegun = start.length < MARK.length && start.equals(MARK.subarray(0, start.length));
-    this.#start = isBegun ? start : null;
+    // Copied, because the part may be overwritten.
+    this.#start = isBegun ? Buffer.from(start) : null;
     return isBegun ? NOTHING : skipMark(start);
   }
 }

@@ -57,8 +57,14 @@ export class EventStream implements ReplyStream {
   readonly #form: EventForm;
   readonly #scanner: EventScanner;
   readonly #pace: UnitPace;
-  /** The bytes that arrived and are not read yet, because others had their turn. */
+  /** The part that is being read. */
+  #part: Uint8Array | null = null;
+  /** Its bytes that are not read yet, because others had their turn. */
   #unread: Buffer | null;
+  /** The last bytes that it passed on without a copy. */
+  #lastOfPart: Buffer | null = null;
+  /** Parts that are read, by the last bytes that they passed on: then they can be reused. */
+  readonly #lent = new WeakMap<Uint8Array, Uint8Array>();
   /** The start of an incomplete event. */
   #held = new BodyPieces();
   /** What the sink did not want yet. */
@@ -125,7 +131,7 @@ export class EventStream implements ReplyStream {
     if (source === null) this.#endSource();
     else {
       source.pipe({
-        write: (part) => this.#read(Buffer.from(part.buffer, part.byteOffset, part.byteLength)),
+        write: (part) => this.#begin(part),
         end: () => this.#endSource(),
         fail: (error) => this.#failSource(error),
       });
@@ -136,6 +142,11 @@ export class EventStream implements ReplyStream {
     this.#isTaken = true;
     this.#flush();
     this.#continue();
+  }
+
+  reuse(bytes: Uint8Array): void {
+    const part = this.#lent.get(bytes);
+    if (part !== undefined) this.#options.source?.reuse(part);
   }
 
   close(): void {
@@ -162,7 +173,12 @@ export class EventStream implements ReplyStream {
     return this.#form.write('modgate.problem', Buffer.concat(problem).toString());
   }
 
-  /** Reads a part, as far as it is the turn of this stream. @returns whether the next may follow */
+  #begin(part: Uint8Array): boolean {
+    this.#part = part;
+    return this.#read(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+  }
+
+  /** Reads bytes, as far as it is the turn of this stream. @returns whether the next part may follow */
   #read(part: Buffer): boolean {
     if (this.#end !== null) return false;
     const startedAt = performance.now();
@@ -218,12 +234,25 @@ export class EventStream implements ReplyStream {
     // Copied, so that a few bytes do not keep the whole part in memory.
     else if (passed < next) this.#held.add(Buffer.from(bytes.subarray(passed, next)));
     if (this.#held.length > 0) this.onHold?.();
+    if (this.#unread === null) this.#lend();
     return units;
+  }
+
+  /** Lets the part that was read be reused once what it passed on was sent. */
+  #lend(): void {
+    const part = this.#part;
+    const last = this.#lastOfPart;
+    this.#part = null;
+    this.#lastOfPart = null;
+    if (part === null) return;
+    if (last === null) this.#options.source?.reuse(part);
+    else this.#lent.set(last, part);
   }
 
   /** Forwards complete events, up to one that is invalid in envelope mode. */
   #pass(events: Buffer): void {
     const complete = this.#takeHeld(events);
+    if (complete === events) this.#lastOfPart = events;
     if (this.#isRaw) {
       this.#ready.push(complete);
       return;

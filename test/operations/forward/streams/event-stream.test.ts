@@ -16,19 +16,24 @@ const OWN_EVENTS = {
   ndjson: ['{"modgate.open":{}}\n', '{"modgate.end":{"reason":"complete"}}\n'],
 } as const;
 
+/** No test has this byte. */
+const OVERWRITTEN = 0xfe;
+
 interface Result {
   readonly text: string;
   readonly problem: string | null;
 }
 
-/** Passes on these parts, each of them once the reader wants it. */
+/** Passes on these parts, each of them once the reader wants it, and overwrites those it gets back. */
 class PartSource {
   readonly #left: Uint8Array[];
+  /** The parts that came back. */
+  reused = 0;
   #sink: BodySink | null = null;
   #isOver = false;
 
   constructor(parts: readonly Uint8Array[]) {
-    this.#left = [...parts];
+    this.#left = parts.map((part) => Buffer.from(part));
   }
 
   pipe(sink: BodySink): void {
@@ -46,6 +51,11 @@ class PartSource {
     }
   }
 
+  reuse(part: Uint8Array): void {
+    this.reused += 1;
+    part.fill(OVERWRITTEN);
+  }
+
   close(): void {
     this.#isOver = true;
   }
@@ -55,16 +65,15 @@ class PartSource {
 async function read(
   form: 'sse' | 'ndjson',
   parts: readonly Uint8Array[],
-  { maxBytes = 1000, isRaw = false, unitsPerSecond = LIMITS.units_s } = {},
+  { maxBytes = 1000, isRaw = false, source = new PartSource(parts) } = {},
 ): Promise<Result> {
-  const source = new PartSource(parts);
   const stream = new EventStream({
     source: source as unknown as ResponseStream,
     pieces: [],
     isDelimited: true,
     form,
     opening: isRaw ? null : '{}',
-    limits: { ...LIMITS, event_bytes: maxBytes, units_s: unitsPerSecond },
+    limits: { ...LIMITS, event_bytes: maxBytes },
     toError: (failure) => failure,
     onEnd: () => {},
     onSettled: () => {},
@@ -73,8 +82,12 @@ async function read(
   const problem = await new Promise<string | null>((resolve) => {
     stream.pipe({
       write: (part) => {
-        pieces.add(Buffer.from(part));
-        setImmediate(() => stream.resume());
+        // As a socket does, it reads the bytes later.
+        setImmediate(() => {
+          pieces.add(Buffer.from(part));
+          stream.reuse(part);
+          stream.resume();
+        });
         return false;
       },
       end: () => resolve(null),
@@ -213,6 +226,17 @@ describe('EventStream', () => {
       const { text, problem } = await read('sse', [latin1(events)], { isRaw });
       expect(text).to.equal(events);
       expect(problem).to.equal(null);
+    }
+  });
+
+  it('gives each part back once its bytes are sent, however they are cut', async () => {
+    const line = '{"a":1}\n';
+    for (const isRaw of [false, true]) {
+      const text = line.repeat(9000);
+      const parts = cut(latin1(text), [1, 2, 7, 8, 100, 30_001, 60_000]);
+      const source = new PartSource(parts);
+      expect(await read('ndjson', [], { isRaw, source })).to.deep.equal({ text, problem: null });
+      expect(source.reused).to.equal(parts.length);
     }
   });
 
