@@ -63,7 +63,7 @@ const compiled = spawnSync(
   ]),
   { stdio: 'inherit' },
 );
-const hasWasm = await compileWasm('core/lib/wasm/json-check.ts', outDir);
+const hasWasm = await compileWasm('core/lib/wasm', outDir);
 cpSync('plugins', join(outDir, 'plugins'), { recursive: true, filter: isCopied });
 writeFileSync(join(outDir, `${TEMPLATES}.json`), JSON.stringify(readTemplates()));
 const bin = join(outDir, 'core/main.js');
@@ -99,22 +99,26 @@ function linkLib() {
   symlinkSync('dist', 'lib', 'junction');
 }
 
-/** Compiles anew only if the source is newer. @returns whether it has no errors. */
-async function compileWasm(source, outDir) {
-  const target = join(outDir, source.replace(/\.ts$/, '.wasm'));
-  if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return true;
-  const { default: asc } = await import('assemblyscript/asc');
-  const { error } = await asc.main(
-    // No runtime: the code allocates nothing.
-    [source, '-o', target, '-O3', '--noAssert', '--initialMemory', '1'].concat([
-      '--runtime',
-      'stub',
-      '--enable',
-      'simd',
-    ]),
-    { stdout: process.stdout, stderr: process.stderr },
-  );
-  return error === null;
+/** Compiles the modules anew whose source is newer. @returns whether they have no errors. */
+async function compileWasm(folder, outDir) {
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.ts'))) {
+    const source = join(folder, name);
+    const target = join(outDir, source.replace(/\.ts$/, '.wasm'));
+    if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) continue;
+    const { default: asc } = await import('assemblyscript/asc');
+    const { error } = await asc.main(
+      // No runtime: the code allocates nothing.
+      [source, '-o', target, '-O3', '--noAssert', '--initialMemory', '1'].concat([
+        '--runtime',
+        'stub',
+        '--enable',
+        'simd',
+      ]),
+      { stdout: process.stdout, stderr: process.stderr },
+    );
+    if (error !== null) return false;
+  }
+  return true;
 }
 
 /** Removes compiled and copied files whose source no longer exists. */

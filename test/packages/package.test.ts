@@ -50,6 +50,7 @@ describe('the package', () => {
     expect(opened).to.include.members([
       'lib/core/manifest/parse-worker.js',
       'lib/core/lib/wasm/json-check.wasm',
+      'lib/core/lib/wasm/unit-ends.wasm',
       'lib/plugins/local/thread-entry.js',
     ]);
     expect(opened.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { startsWithMark } from '../byte-order-mark.js';
 import { findInvalidUtf8, isContinuation, MAX_CHARACTER_BYTES } from '../invalid-utf8.js';
 import { forEachInSlices } from '../slices.js';
+import { compileModule } from '../wasm-module.js';
 import { BracketStack } from './bracket-stack.js';
 
 /** The exports of core/lib/wasm/json-check.ts. */
@@ -45,19 +45,11 @@ interface JsonMeasures {
   readonly values: number;
 }
 
-/** The part that is used; only the types of browsers declare the global. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 const PAGE_BYTES = 65_536;
 /** Larger memory is released after the check. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
-const module = new WebAssembly.Module(
-  readFileSync(new URL('../wasm/json-check.wasm', import.meta.url)),
-);
+const createChecker = compileModule<Checker>(new URL('../wasm/json-check.wasm', import.meta.url));
 const reusedChecker = createChecker();
 
 const IS_JSON = 1;
@@ -276,8 +268,4 @@ function load(pieces: readonly Uint8Array[], length: number, openBrackets = 0): 
     offset += piece.length;
   }
   return checker;
-}
-
-function createChecker(): Checker {
-  return new WebAssembly.Instance(module).exports as Checker;
 }
