@@ -177,10 +177,14 @@ function listUnmapped(parameter: JsonObject, { report }: OperationContext): void
   }
 }
 
-const WITHOUT_RULES = new Set(['description', 'example', 'examples', 'title', 'default']);
+const WITHOUT_RULES = new Set([
+  ...['default', 'deprecated', 'description', 'example', 'examples', 'nullable', 'title'],
+]);
 
 function hasRules(schema: JsonObject): boolean {
-  return Object.keys(schema).some((keyword) => !WITHOUT_RULES.has(keyword));
+  return Object.keys(schema).some(
+    (keyword) => !WITHOUT_RULES.has(keyword) && !keyword.startsWith('x-'),
+  );
 }
 
 function convertQuery(parameters: readonly JsonObject[], context: OperationContext) {
@@ -304,15 +308,34 @@ function rejectsEmptyText({ type, ...rules }: JsonObject): boolean {
   return type !== 'array' && (type !== 'string' || hasRules(rules));
 }
 
-/** Removes references and null, because a query cannot contain null. */
+/**
+ * Removes references, combinations of one schema, and null, because a query cannot contain null.
+ * Adds the type of listed values, by which the host reads a value.
+ */
 function simplify(document: OpenApiDocument, written: unknown): JsonObject {
-  const schema = followReference(document, written);
+  const joined = joinOneBranch(document, followReference(document, written));
+  return withTypeOfValues(withoutNull(joined));
+}
+
+function withTypeOfValues(schema: JsonObject): JsonObject {
+  const { type, enum: listed, const: only } = schema;
+  const values = only === undefined ? asList(listed) : [only];
+  const [first, ...others] = new Set(
+    values.flatMap((value) => (value === null ? [] : typeof value)),
+  );
+  const isOne = first !== undefined && others.length === 0 && READ_TYPES.has(first);
+  return type === undefined && isOne ? { type: first, ...schema } : schema;
+}
+
+function withoutNull(schema: JsonObject): JsonObject {
   const { type } = schema;
-  if (Array.isArray(type)) {
-    const types = type.filter((typeName) => typeName !== 'null');
-    return types.length === 1 ? { ...schema, type: types[0] } : schema;
-  }
-  for (const keyword of ['anyOf', 'oneOf']) {
+  if (!Array.isArray(type)) return schema;
+  const types = type.filter((typeName) => typeName !== 'null');
+  return types.length === 1 ? { ...schema, type: types[0] } : schema;
+}
+
+function joinOneBranch(document: OpenApiDocument, schema: JsonObject): JsonObject {
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const { [keyword]: branches, ...others } = schema;
     const values = asList(branches).filter(
       (branch) => followReference(document, branch)['type'] !== 'null',

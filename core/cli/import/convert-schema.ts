@@ -1,4 +1,5 @@
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
+import { explainContradiction } from './contradictions.js';
 import { convertDiscriminator } from './convert-discriminator.js';
 import { hasLost, lostOf, markLost } from './lost-keywords.js';
 import type { Direction, MarkedMembers } from './marked-members.js';
@@ -142,6 +143,11 @@ class SchemaConversion {
       case 'type':
         return this.#convertType(value);
     }
+    const contradiction = explainContradiction(keyword, value, schema);
+    if (contradiction !== null) {
+      this.#context.report(`keyword ${keyword}`, `${contradiction}: the host does not check it`);
+      return [];
+    }
     if (KEPT_KEYWORDS.has(keyword)) return [[keyword, value]];
     if (!DROPPED_DEFINITIONS.has(keyword)) {
       const part = keyword.startsWith('x-') ? 'keywords x-…' : `keyword ${keyword}`;
@@ -183,9 +189,12 @@ class SchemaConversion {
 /** Keywords with a list, which some documents keep elsewhere. */
 const LISTS: ReadonlySet<string> = new Set(['enum', 'required', 'type']);
 
+/** Keywords that are converted as they are, or left out. */
+const WHOLE: ReadonlySet<string> = new Set(['$dynamicRef', 'const', 'enum', 'pattern', 'type']);
+
 /** Whether the conversion of a keyword accepts more than the keyword. */
 function isLost(value: unknown, [kept]: readonly [string, unknown][], keyword: string): boolean {
-  if (keyword === 'type' || keyword === '$dynamicRef') return kept === undefined;
+  if (WHOLE.has(keyword)) return kept === undefined;
   if (keyword !== 'required' || !Array.isArray(value)) return false;
   return new Set(value).size > asList(kept?.[1]).length;
 }

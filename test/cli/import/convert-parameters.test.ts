@@ -72,6 +72,36 @@ describe('an imported query parameter', () => {
     expect([rejects('tags=2'), rejects('tags=1')]).to.deep.equal([false, true]);
   });
 
+  it('has the rules of the only schema of a combination', () => {
+    const others = { title: 'Tags', default: 'a', nullable: true, 'x-order': 1 };
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+      const { property, listed, rejects } = convertTags({
+        ...others,
+        [keyword]: [{ type: ['integer', 'null'], minimum: 2 }],
+      });
+      expect(property).to.include({ type: 'integer', minimum: 2 });
+      expect(listed.filter((line) => line.includes('parameter'))).to.deep.equal([]);
+      expect([rejects('tags=2'), rejects('tags=1')]).to.deep.equal([false, true]);
+    }
+  });
+
+  it('has the type of its listed values', () => {
+    const VALUES: readonly [rules: object, good: string, bad: string][] = [
+      [{ enum: ['a', 'b', null] }, 'a', 'c'],
+      [{ enum: [1, 2.5] }, '2.5', '3'],
+      [{ const: true }, 'true', 'false'],
+      [{ type: 'array', items: { enum: ['a'] } }, 'a', 'b'],
+    ];
+    for (const [rules, good, bad] of VALUES) {
+      const { rejects, listed } = convertTags(rules);
+      expect(listed).to.deep.equal([]);
+      expect([rejects(`tags=${good}`), rejects(`tags=${bad}`)]).to.deep.equal([false, true]);
+    }
+    const mixed = convertTags({ enum: ['a', 1] });
+    expect(mixed.listed).to.have.lengthOf(1);
+    expect([mixed.rejects('tags=a'), mixed.rejects('tags=1')]).to.deep.equal([false, false]);
+  });
+
   it('keeps rules of items only where the host reads their type', () => {
     const items = { anyOf: [{ type: 'integer' }, { type: 'boolean' }] };
     const { property, listed, rejects } = convertTags({ type: 'array', maxItems: 2, items });

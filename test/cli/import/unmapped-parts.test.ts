@@ -54,6 +54,36 @@ describe('an imported OpenAPI document with parts that become no route', () => {
       'example in a schema: tools read its members, such as $id, as keywords',
     ],
     [
+      'values that their type excludes',
+      jsonBody({ properties: { v: { type: 'string', enum: [4.1, '3_lite', null] } } }),
+      'post',
+      'keyword enum: the type beside it excludes a value of it: the host does not check it',
+    ],
+    [
+      'values of the items beside a list',
+      jsonBody({ properties: { v: { type: 'array', enum: ['a', 'b'] } } }),
+      'post',
+      'keyword enum: the type beside it excludes a value of it: the host does not check it',
+    ],
+    [
+      'a constant that its type excludes',
+      jsonBody({ properties: { v: { type: ['boolean', 'null'], const: 'true' } } }),
+      'post',
+      'keyword const: the type beside it excludes a value of it: the host does not check it',
+    ],
+    [
+      'values that are none',
+      jsonBody({ properties: { v: { type: 'string', enum: [] } } }),
+      'post',
+      'keyword enum: it is empty: the host does not check it',
+    ],
+    [
+      'a pattern between slashes',
+      jsonBody({ properties: { v: { type: 'string', pattern: '/^[a-z]+$/i' } } }),
+      'post',
+      'keyword pattern: it is written between slashes and would match no text: the host does not check it',
+    ],
+    [
       'the security of an operation',
       { security: [] },
       'get',
