@@ -2,6 +2,8 @@ import { matching, named } from '../contract/described.js';
 
 /** The name of a module, and the `module_id` of a manifest. */
 export const MODULE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}(?:\/[a-z0-9][a-z0-9._-]{0,62})?$/;
+/** Ends the message about a name that does not match. */
+export const MODULE_NAME_RULE = 'lower-case letters, digits, ., _ and -, at most 63 in a part';
 
 /** Digests of releases, UI artifacts and manifests. */
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;

@@ -195,7 +195,7 @@ describe('modgate new module', () => {
     for (const name of ['CRM', 'a/b/c', '../crm', '.crm', 'crm/', 'a b', 'a\n', 'ä']) {
       it(`rejects the name ${JSON.stringify(name)}`, async () => {
         expect(await rejectionOf('module', name)).to.equal(
-          'the name of a module must be lower case, such as crm or acme/crm',
+          'the name of a module must be such as crm or acme/crm: lower-case letters, digits, ., _ and -, at most 63 in a part',
         );
       });
     }

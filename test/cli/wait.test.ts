@@ -208,6 +208,32 @@ describe('modgate wait with an unreachable host', () => {
     await fake.close();
   });
 
+  it('waits while a proxy or a draining host answers that it is not there', async () => {
+    const problem = { detail: 'the host is draining', errors: [], status: 503 };
+    const answers = [
+      ...[502, 503, 504].map((status) => ({ status, body: '<h1>no upstream</h1>' })),
+      { status: 503, body: problem },
+    ];
+    const fake = await startFakeHost(() => {
+      return answers.shift() ?? { body: { modules: [describeEntry('crm')], ignored: [] } };
+    });
+    expect(await runModgate(['wait', 'crm', '--url', fake.url])).to.include({
+      code: 0,
+      stderr: '',
+    });
+    await fake.close();
+  });
+
+  it('reports the answer of a proxy at the timeout, and to other commands', async () => {
+    const fake = await startFakeHost(() => ({ status: 503, body: '<h1>no upstream</h1>' }));
+    const reason = `the host at ${fake.url} cannot be reached: a proxy responded with 503\n`;
+    const waited = await runModgate(['wait', 'crm', '--url', fake.url, '--timeout', '1ms']);
+    expect(waited.stderr).to.equal(`modgate: module 'crm' is not live after 1 ms: ${reason}`);
+    const asked = await runModgate(['status', '--url', fake.url]);
+    expect(asked).to.deep.equal({ code: 1, stdout: '', stderr: `modgate: ${reason}` });
+    await fake.close();
+  });
+
   it('reports the unreachable host at the timeout', async () => {
     const args = ['wait', 'crm', '--url', 'http://127.0.0.1:1', '--timeout', '250ms'];
     expect(await runModgate(args)).to.deep.equal({

@@ -47,12 +47,6 @@ export interface HostClient {
 /** Nothing or another program listens at the address of the host, or it is too slow. */
 export class HostUnreachable extends CommandError {}
 
-/** For a host that may be starting. @throws any other error. */
-export function catchUnreachable(error: unknown): HostUnreachable {
-  if (error instanceof HostUnreachable) return error;
-  throw error;
-}
-
 const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { array, nullable, number, optional, type Struct, string, type } from 'superstruct';
 import { CommandError } from '../command-error.js';
-import type { HostClient, HostResponse } from './host-client.js';
+import { type HostClient, type HostResponse, HostUnreachable } from './host-client.js';
 
 export class RejectedRequest extends CommandError {
   readonly status: number;
@@ -9,6 +9,16 @@ export class RejectedRequest extends CommandError {
     super(message);
     this.status = status;
   }
+}
+
+/** A proxy in front of the host answers with them, and a host that is starting or draining. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** For a host that may be starting. @throws any other error. */
+export function catchUnreachable(error: unknown): HostUnreachable {
+  if (error instanceof HostUnreachable) return error;
+  if (!(error instanceof RejectedRequest && UNAVAILABLE.has(error.status))) throw error;
+  return new HostUnreachable(error.message, { cause: error });
 }
 
 const PROBLEM = type({
@@ -72,8 +82,11 @@ export function parseHostResponse<T, S>(client: HostClient, text: string, struct
 /** The detail, the invalid fields and the next actions of a Problem, in one line. */
 function describeRejection(url: string, { status, text }: HostResponse): string {
   const problem = parseJson(text);
-  if (!PROBLEM.is(problem))
-    return `${url} is not a modgate host: unexpected response with status ${status}`;
+  if (!PROBLEM.is(problem)) {
+    return UNAVAILABLE.has(status)
+      ? `the host at ${url} cannot be reached: a proxy responded with ${status}`
+      : `${url} is not a modgate host: unexpected response with status ${status}`;
+  }
   const fields = problem.errors.map(({ field, reason }) =>
     field === null ? reason : `${field}: ${reason}`,
   );

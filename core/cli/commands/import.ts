@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { SETTINGS } from '../../config/settings.js';
 import type { Log } from '../../contract/index.js';
-import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { MODULE_NAME, MODULE_NAME_RULE } from '../../descriptor/identifiers.js';
 import { suggestName } from '../../document/suggest.js';
 import { ConfigError } from '../../errors.js';
 import { openPlugins, PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
@@ -128,7 +128,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const options = command.opts<ImportOptions>();
   const { module, out, check = false } = options;
   if (!MODULE_NAME.test(module)) {
-    throw new ConfigError('--module must be lower case, such as crm or acme/crm');
+    throw new ConfigError(`--module must be such as crm or acme/crm: ${MODULE_NAME_RULE}`);
   }
   const files = new ImportFiles(out, module);
   const convert = chooseImport(command, context, files);

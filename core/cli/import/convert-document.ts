@@ -1,4 +1,4 @@
-import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { METHODS } from '../openapi/read-document.js';
 import { addCapability, createCapabilityNames } from './capability-names.js';
 import { convertOperation, SECURITY_REASON } from './convert-operation.js';
@@ -103,14 +103,4 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     unmapped.addOperation(`${method} ${path}`, NO_ROUTES);
   }
   return routes;
-}
-
-/** Comments for the descriptor about the servers and credentials of the document. */
-export function listServerPaths({ root }: OpenApiDocument): string[] {
-  const urls = asList(root['servers']).map((server) => asText(asObject(server)['url']));
-  return urls.flatMap((url) => {
-    if (url === undefined || url.includes('{')) return [];
-    const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/\/+$/, '');
-    return path === '' ? [] : [path];
-  });
 }

@@ -34,14 +34,14 @@ export function convertOperation(source: OperationSource): DraftRoute {
   const place = `${method} ${source.path}`;
   const report = unmapped.at(place);
   const context = { document, unmapped, report, shared };
-  const path = convertPath(source.path);
   const body = convertRequestBody(operation, method === 'GET', context);
   const response = convertResponses(operation, context, method === 'GET');
-  const { querySchema, pathSchemas, parameters, requiresKey, encoded } = convertParameters(
+  const { querySchema, pathSchemas, parameters, requiresKey, encoded, rest } = convertParameters(
     item,
     operation,
     context,
   );
+  const path = convertPath(source.path, rest);
   const pathSchema = createPathSchema(path, pathSchemas);
   if (source.path.includes('?')) {
     report('the query in its path', 'a route is chosen by the path: any query passes');
@@ -60,7 +60,7 @@ export function convertOperation(source: OperationSource): DraftRoute {
     ...(body.rule !== (DEFAULT_BODY[method] ?? 'none') && { body: body.rule }),
     ...body.form,
     ...response.form,
-    ...(encoded.length > 0 && { encoded: encoded.map(toParameterName) }),
+    ...convertEncoded(path, encoded),
     ...(querySchema !== null && { query_schema: querySchema }),
     ...(pathSchema !== null && { path_params_schema: pathSchema }),
     ...(parameters.length > 0 && { parameters: [...parameters] }),
@@ -125,20 +125,35 @@ interface ConvertedPath {
 /** Splits a path into alternating literals and parameter names. */
 const PARAMETER = /\{([^{}]+)\}/;
 
+/** How services write a last parameter that takes several segments: `{proxy+}`, `{*path}`, … */
+const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;
+
 /**
  * Converts a path of a document to a route template: literals are decoded, and parameter names get
  * the characters that templates allow. A query or a fragment is left out.
+ * @param rest the names of parameters that take several segments
  */
-function convertPath(path: string): ConvertedPath {
+function convertPath(path: string, rest: readonly string[]): ConvertedPath {
   const [withoutQuery = ''] = path.split(/[?#]/);
   const renamed: string[] = [];
-  const parts = withoutQuery.split(PARAMETER).map((part, index) => {
-    if (index % 2 === 0) return decodeLiterals(part);
+  const all = withoutQuery.split(PARAMETER);
+  const parts = all.map((part, index) => {
+    if (index % 2 === 0) return part.split('/').map(decodeLiteral).join('/');
+    const isLast =
+      index === all.length - 2 && all[index + 1] === '' && all[index - 1]?.endsWith('/');
+    const [, name = part] = (isLast && REST.exec(part)) || [];
+    if (isLast && (name !== part || rest.includes(part))) return `{${name}...}`;
     const usable = toParameterName(part);
     if (usable !== part) renamed.push(part);
     return `{${usable}}`;
   });
   return { template: parts.join(''), renamed };
+}
+
+/** A parameter that takes several segments takes encoded slashes as parts of none. */
+function convertEncoded({ template }: ConvertedPath, names: readonly string[]) {
+  const encoded = names.map(toParameterName).filter((name) => !template.includes(`{${name}...}`));
+  return encoded.length > 0 ? { encoded } : {};
 }
 
 /** Returns `null` if nothing is known of the parameters in the template. */
@@ -147,14 +162,20 @@ function createPathSchema(
   schemas: ReadonlyMap<string, JsonObject>,
 ): JsonObject | null {
   const renamed = [...schemas].map(([name, schema]) => [toParameterName(name), schema] as const);
-  const used = renamed.filter(([name]) => template.includes(`{${name}}`));
+  const used = renamed.filter(([name]) => {
+    return template.includes(`{${name}}`) || template.includes(`{${name}...}`);
+  });
   return used.length === 0 ? null : { type: 'object', properties: Object.fromEntries(used) };
 }
 
-/** Decodes literals, because templates are compared with decoded segments. */
-function decodeLiterals(text: string): string {
+/**
+ * Decodes a literal, because templates are compared with decoded segments. One that would become
+ * several segments or a parameter stays, and is rejected: no request can match it.
+ */
+function decodeLiteral(text: string): string {
   try {
-    return decodeURIComponent(text);
+    const decoded = decodeURIComponent(text);
+    return /[/{}]/.test(decoded) ? text : decoded;
   } catch {
     return text;
   }

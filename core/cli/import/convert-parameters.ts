@@ -19,6 +19,8 @@ interface ConvertedParameters {
   readonly requiresKey: boolean;
   /** The path parameters whose values may contain a slash. */
   readonly encoded: readonly string[];
+  /** The path parameters that documents of a host mark: their values have several segments. */
+  readonly rest: readonly string[];
 }
 
 export interface OperationContext {
@@ -77,6 +79,9 @@ export function convertParameters(
     encoded: listIn('path')
       .filter((parameter) => mayHoldSlash(parameter, context))
       .flatMap(({ name }) => asText(name) ?? []),
+    rest: listIn('path').flatMap(({ name, 'x-modgate-rest': isRest }) => {
+      return isRest === true ? (asText(name) ?? []) : [];
+    }),
     requiresKey,
   };
 }

@@ -1,10 +1,11 @@
 import { ConfigError } from '../../errors.js';
 import { parseHostUrl } from '../client/host-options.js';
 import type { Conversion } from './conversion.js';
-import { convertDocument, listServerPaths } from './convert-document.js';
+import { convertDocument } from './convert-document.js';
 import type { ImportFiles } from './import-files.js';
 import { parseOpenApi } from './openapi-document.js';
 import { readDocuments } from './read-documents.js';
+import { listServerPaths } from './server-paths.js';
 
 const ENDPOINT = /^https?:\/\/[^/?#@\\\s]+(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)*$/i;
 

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ConfigError } from '../../errors.js';
 import { escapeStep, findAtPath, parsePointer } from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isObject, isTooDeep, MAX_DEPTH } from '../json-value.js';
@@ -34,7 +35,8 @@ type Members = Record<string, unknown>;
 
 /**
  * Reads a document with all files below its folder, or all URLs of its origin, to which it refers.
- * @throws CommandError when the document itself cannot be read.
+ * @throws ConfigError for a file that does not exist; CommandError when the document itself cannot
+ *   be read.
  */
 export async function readDocuments(source: string): Promise<ReadDocuments> {
   const { value: root } = await readSource(source);
@@ -73,7 +75,7 @@ class DocumentSet {
       try {
         this.#add(location, await this.#read(location));
       } catch (error) {
-        if (!(error instanceof CommandError)) throw error;
+        if (!(error instanceof CommandError || error instanceof ConfigError)) throw error;
         this.#unread.set(this.#format(location), error.message);
       }
     }

@@ -4,6 +4,7 @@ import { parseJsonNode } from '../../document/json-parser.js';
 import { createPlaceFinder } from '../../document/position.js';
 import { SyntaxStop } from '../../document/syntax-tree.js';
 import { FILE_LIMITS } from '../../document/text-limits.js';
+import { ConfigError } from '../../errors.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
 import { decodeUtf8 } from '../../lib/decode-utf8.js';
 import { CommandError } from '../command-error.js';
@@ -24,7 +25,7 @@ export function isUrl(source: string): boolean {
 /**
  * Reads a document in JSON or YAML from a URL or a file.
  * @param subject starts the message of an error
- * @throws CommandError when it cannot be read.
+ * @throws ConfigError for a file that does not exist; CommandError when it cannot be read.
  */
 export async function readSource(
   source: string,
@@ -91,7 +92,9 @@ async function readDocument(file: string, subject: string): Promise<string> {
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'does not exist' : 'cannot be read';
-    throw new CommandError(`${subject} ${reason}`, { cause: error });
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new ConfigError(`${subject} does not exist`, { cause: error });
+    }
+    throw new CommandError(`${subject} cannot be read`, { cause: error });
   }
 }

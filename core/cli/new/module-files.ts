@@ -1,4 +1,4 @@
-import { MODULE_NAME } from '../../descriptor/identifiers.js';
+import { MODULE_NAME, MODULE_NAME_RULE } from '../../descriptor/identifiers.js';
 import { parseStructuredText } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import type { NewFile } from './write-new-files.js';
@@ -19,7 +19,9 @@ export function createModuleFiles(
   schemas: string | null,
 ): NewFile[] {
   if (!MODULE_NAME.test(name)) {
-    throw new ConfigError('the name of a module must be lower case, such as crm or acme/crm');
+    throw new ConfigError(
+      `the name of a module must be such as crm or acme/crm: ${MODULE_NAME_RULE}`,
+    );
   }
   const stem = createStem(name);
   const manifest = {

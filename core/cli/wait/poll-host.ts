@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FleetHostStatus } from '../../contract/fleet-status.js';
 import { ConfigError } from '../../errors.js';
-import { catchUnreachable, HostUnreachable } from '../client/host-client.js';
+import { HostUnreachable } from '../client/host-client.js';
+import { catchUnreachable } from '../client/host-response.js';
 import { parseDuration } from '../parse-duration.js';
 
 const POLL_MS = 100;

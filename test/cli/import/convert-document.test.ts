@@ -193,6 +193,43 @@ describe('an imported OpenAPI document', () => {
     );
   });
 
+  it('leaves out paths whose encoded literals would become segments or parameters', () => {
+    for (const path of ['/modules/acme%2Fcrm/http', '/a/%7Bid%7D', '/a%2f{id}']) {
+      const { route, listed } = convertOne({}, 'get', path);
+      expect(route, path).to.equal(undefined);
+      expect(listed).to.include.members([
+        `GET ${path}: the operation: route 'GET ${path}' has a literal that no request can match`,
+      ]);
+    }
+  });
+
+  it('takes a last parameter for several segments where its name or a host says so', () => {
+    const names = ['proxy+', 'path*', '*path', '**path', '+path', 'path...', 'path:path', 'p:.+'];
+    const paths = names.map((name) => convertOne({}, 'get', `/files/{${name}}`).route?.path);
+    expect(paths).to.deep.equal([
+      '/files/{proxy...}',
+      ...Array.from({ length: 6 }, () => '/files/{path...}'),
+      '/files/{p...}',
+    ]);
+    const schema = { type: 'string', pattern: '^a' };
+    const marked = { in: 'path', name: 'rest', schema, 'x-modgate-rest': true };
+    const { route } = convertOne(
+      { parameters: [{ ...marked, example: 'a/b' }] },
+      'get',
+      '/f/{rest}',
+    );
+    expect(route?.path).to.equal('/f/{rest...}');
+    expect(route?.operation?.encoded).to.equal(undefined);
+    const aws = [{ in: 'path', name: 'proxy', schema }];
+    expect(
+      convertOne({ parameters: aws }, 'get', '/{proxy+}').route?.operation?.path_params_schema,
+    ).to.deep.equal({ type: 'object', properties: { proxy: schema } });
+    const elsewhere = ['/{proxy+}/a', '/a.{proxy+}', '/{proxy+}/'];
+    expect(elsewhere.map((path) => convertOne({}, 'get', path).route?.path)).to.deep.equal([
+      ...['/{proxy_}/a', '/a.{proxy_}', '/{proxy_}/'],
+    ]);
+  });
+
   it('keeps the root of the service', () => {
     expect(convertOne({}, 'get', '/').route?.path).to.equal('/');
   });

@@ -208,6 +208,41 @@ describe('modgate import openapi', () => {
     }
   });
 
+  it('rejects a document that does not exist, and the name of no module, as wrong usage', async () => {
+    expect(await importShop()).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: 'modgate: shop.json does not exist\n',
+    });
+    const { code, stderr } = await importShop('--module', 'acme/crm/x');
+    expect({ code, stderr }).to.deep.equal({
+      code: 2,
+      stderr:
+        'modgate: --module must be such as crm or acme/crm: lower-case letters, digits, ., _ and -, at most 63 in a part\n',
+    });
+  });
+
+  it('notes servers whose path the endpoint does not have, with all values of variables', async () => {
+    const variables = { base: { default: 'v2', enum: ['v1', 'v2'] }, region: { default: 'eu' } };
+    const SERVERS: readonly [url: string, noted: string | null][] = [
+      ['https://shop.example/v2', '/v2'],
+      ['https://{region}.shop.example/base', null],
+      ['https://{region}.shop.example/{base}', '/v2'],
+      ['{scheme}://shop.example/v1/', '/v1'],
+      ['https://shop.example/{unknown}', null],
+    ];
+    for (const [url, noted] of SERVERS) {
+      place.write('shop.json', { ...createDocument(), servers: [{ url, variables }] });
+      const { stdout } = await importShop('--check');
+      const note = `the document has its paths below ${noted}:`;
+      expect(stdout.includes('the document has its paths below'), url).to.equal(noted !== null);
+      if (noted !== null) expect(stdout).to.include(note);
+    }
+    const servers = [{ url: 'https://shop.example/v2' }, { url: 'https://shop.example' }];
+    place.write('shop.json', { ...createDocument(), servers });
+    expect((await importShop('--check')).stdout).not.to.include('below');
+  });
+
   it('follows no redirect', async () => {
     const server = await startFakeHost(() => ({
       status: 302,
