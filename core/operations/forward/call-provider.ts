@@ -70,6 +70,8 @@ export interface ProviderRequest<T> {
   readonly admit?: (() => Promise<void>) | null;
   /** Called with each response, before it is parsed; `null`, the default, for none. */
   readonly onAnswer?: ((call: ProviderCall, outcome: CheckedOutcome) => void) | null;
+  /** Called at the end of each attempt; `null`, the default, for none. */
+  readonly onAttemptEnd?: ((result: AttemptResult) => void) | null;
 }
 
 /**
@@ -132,6 +134,7 @@ class ForwardedCall implements ProviderCall {
   readonly facts: RequestFacts;
   readonly #traceContext: TraceContext;
   readonly #request: CallerRequest;
+  readonly #onAttemptEnd: ProviderRequest<unknown>['onAttemptEnd'];
 
   constructor(providerRequest: Omit<ProviderRequest<unknown>, 'details' | 'parseResponse'>) {
     const { module, operation, request } = providerRequest;
@@ -142,6 +145,7 @@ class ForwardedCall implements ProviderCall {
       : parseTraceparent(request.headers.get('traceparent'));
     this.#traceContext = clientTrace ?? createTraceContext();
     this.#request = request;
+    this.#onAttemptEnd = providerRequest.onAttemptEnd ?? null;
     this.operation = operation;
     this.route = providerRequest.matched?.match.value.name ?? null;
     this.context = { module: module.name, actor, requestId, correlationId };
@@ -175,6 +179,7 @@ class ForwardedCall implements ProviderCall {
   }
 
   onAttemptEnd(result: AttemptResult): void {
+    this.#onAttemptEnd?.(result);
     const { span, bodies } = this.facts;
     span?.endAttempt(result);
     const body = result.outcome?.body ?? null;

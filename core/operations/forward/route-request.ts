@@ -1,6 +1,6 @@
 import { isProviderFailure, type Method, ProviderFailure } from '../../contract/index.js';
 import type { CallObserver } from '../../provider/call-observer.js';
-import type { ParseResponse, Upload } from '../../provider/provider-call.js';
+import type { AttemptResult, ParseResponse, Upload } from '../../provider/provider-call.js';
 import { describeRouteCall } from '../approvals/route-arguments.js';
 import type { FoundOperation } from '../exposed/exposed-operations.js';
 import { createWebSocketCall } from '../websocket/websocket-call.js';
@@ -58,6 +58,7 @@ export function createRouteRequest(call: RouteCall): ProviderRequest<ForwardedRe
     response: form.stream(match.value, module),
     admit: call.exposed === null ? null : createAdmission(call, call.exposed),
     parseResponse: createParser(call, form),
+    onAttemptEnd: match.value.clearsCache ? (result) => clearCache(call, result) : null,
     // A handshake is not observed: its answer is a connection.
     onAnswer:
       module.observer === null || webSocketCall !== null ? null : observe(module.observer, call),
@@ -72,26 +73,34 @@ function createAdmission(call: RouteCall, operation: FoundOperation): () => Prom
 }
 
 /**
- * Cached responses that a write may have changed are removed, regardless of its response. A provider
- * can respond before the last byte of a request: an error is forwarded at once, a success only once
- * the JSON body is valid.
+ * A provider can respond before the last byte of a request: an error is forwarded at once, a success
+ * only once the JSON body is valid.
  */
 function createParser(call: RouteCall, form: ResponseForm): ParseResponse<ForwardedResponse> {
   return (outcome, endpoint, operation) => {
     const { upload, sendsBytes } = call;
-    if (outcome.status < MIN_ERROR_STATUS) {
-      clearCache(call);
-      if (upload !== null && !sendsBytes) {
-        return awaitUpload(upload).then(() => form.read(call, outcome, endpoint, operation));
-      }
+    if (outcome.status < MIN_ERROR_STATUS && upload !== null && !sendsBytes) {
+      return awaitUpload(upload).then(() => form.read(call, outcome, endpoint, operation));
     }
     return form.read(call, outcome, endpoint, operation);
   };
 }
 
-function clearCache({ matched: { module, match, target }, responses }: RouteCall): void {
-  if (!match.value.clearsCache || responses === null) return;
+/**
+ * Removes cached responses that a write may have changed, also if its response cannot be forwarded
+ * or none arrived.
+ */
+function clearCache({ matched: { module, target }, responses }: RouteCall, result: AttemptResult) {
+  if (responses === null || !mayHaveChanged(result)) return;
   responses.purge({ module: module.name, path: target.providerPath, isPrefix: false });
+}
+
+/** An error of the provider says that it changed nothing, and so does a request that was not sent. */
+function mayHaveChanged({ outcome, error }: AttemptResult): boolean {
+  const failure = isProviderFailure(error) ? error : null;
+  const status = outcome?.status ?? failure?.status ?? null;
+  if (status !== null) return status < MIN_ERROR_STATUS;
+  return failure === null || (failure.phase !== 'preparing' && failure.phase !== 'connecting');
 }
 
 /** A provider that receives HEAD reports the length of its response. */

@@ -1,11 +1,16 @@
 import { expect } from 'chai';
+import { RawConnection } from '../../../core/selftest/raw-http.js';
+import { type Answer, startEchoProvider } from '../../support/echo-provider.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
-import { statusOf, useCache } from '../../support/http/use-cache.js';
+import { describeModule } from '../../support/http/modules.js';
+import { CACHE_ROUTES, statusOf, useCache } from '../../support/http/use-cache.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const ALICE = 'dev-service:alice:shop.read,shop.write';
 const BOB = 'dev-service:bob:shop.read';
+
+const OK_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
 describe('invalidation of kept responses', () => {
   const { setup, get, answer, calls } = useCache();
@@ -43,12 +48,49 @@ describe('invalidation of kept responses', () => {
     expect(await isHit('shop/own/9')).to.equal(true);
   });
 
-  it('follows a write whose response cannot be forwarded', async () => {
-    await get('shop/own/10', { as: ALICE });
-    answer({}, { body: 'not JSON' });
-    expect((await write('POST', 'shop/own/10')).status).to.equal(502);
+  const LOST = new Map<string, Answer>([
+    ['is not JSON', { body: 'not JSON' }],
+    ['has another media type', { headers: [['content-type', 'text/html']], body: '<p>' }],
+    ['is too long', { body: `"${'x'.repeat(5_000_000)}"` }],
+    ['is a redirect', { status: 302, headers: [['location', '/own']], body: null }],
+    ['is cut', { raw: [`${OK_HEAD}content-length: 9\r\n\r\n1`] }],
+    ['ends before its status line', { raw: [], finally: 'reset' }],
+    ['ends within its head', { raw: [OK_HEAD] }],
+  ]);
+
+  for (const [what, lost] of LOST) {
+    it(`follows a write whose response ${what}`, async () => {
+      await get('shop/own/10', { as: ALICE });
+      setup.provider.answer(lost);
+      expect((await write('POST', 'shop/own/10')).status).to.equal(502);
+      answer({});
+      expect(await isHit('shop/own/10')).to.equal(false);
+    });
+  }
+
+  it('follows a write whose client did not wait for the response', async () => {
+    await get('shop/own/12', { as: ALICE });
+    answer({}, { delayMs: 300 });
+    const connection = await RawConnection.open(setup.host.port);
+    connection.write(
+      `DELETE /modules/shop/http/own/12 HTTP/1.1\r\nhost: 127.0.0.1:${setup.host.port}\r\n` +
+        `authorization: Bearer ${ALICE}\r\n\r\n`,
+    );
+    await waitUntil('the call', () => calls() === 2);
+    connection.destroy();
     answer({});
-    expect(await isHit('shop/own/10')).to.equal(false);
+    await waitUntil('the removal', async () => !(await isHit('shop/own/12')));
+  });
+
+  it('does not follow a write that was not sent', async () => {
+    const gone = await startEchoProvider();
+    setup.host.drop('gone.json', describeModule('gone', gone.url, CACHE_ROUTES));
+    await waitUntil('the module', async () => {
+      return (await get('gone/own/13', { as: ALICE })).status === 200;
+    });
+    await gone.close();
+    expect((await write('PUT', 'gone/own/13')).status).to.equal(502);
+    expect(await isHit('gone/own/13')).to.equal(true);
   });
 
   it('keeps nothing of a call that began before', async () => {
