@@ -9,6 +9,7 @@ import {
   createProtocolFailure,
   createRedirectFailure,
   findBodyProblem,
+  findHeaderProblem,
   isJsonResponse,
   UNKNOWN_LENGTH,
 } from '../provider-response.js';
@@ -85,7 +86,7 @@ function readParts(outcome: CheckedOutcome, isHead: boolean): RawParts {
   if (isEmpty || BODILESS.has(status)) {
     const isJson = contentType !== undefined && isJsonMediaType(contentType);
     const empty = { status, pieces: NONE, contentType: isJson ? contentType : null };
-    return isHead ? { ...empty, contentLength: readLength(headers) } : empty;
+    return isHead ? readHead(outcome, empty) : empty;
   }
   const problem = findBodyProblem(outcome);
   if (problem === null) return { status, pieces, contentType: contentType ?? null };
@@ -93,6 +94,22 @@ function readParts(outcome: CheckedOutcome, isHead: boolean): RawParts {
     throw createProtocolFailure(outcome, problem.state, problem.detail);
   }
   return { status, pieces: NONE, contentType: null, omitted: problem.detail };
+}
+
+/**
+ * The head of a response to HEAD, as the response to GET would have it.
+ * @throws ProviderFailure `protocol` for the type of a body that cannot be forwarded.
+ */
+function readHead(outcome: CheckedOutcome, empty: RawParts): RawParts {
+  const { status, headers } = outcome;
+  const contentLength = readLength(headers);
+  const isAnnounced = contentLength !== null && contentLength > 0 && !BODILESS.has(status);
+  // Some providers leave the type out of a response to HEAD.
+  const isTyped = headers['content-type'] !== undefined;
+  const problem = isAnnounced && isTyped ? findHeaderProblem(outcome) : null;
+  if (problem === null) return { ...empty, contentLength };
+  if (status >= MIN_ERROR_STATUS) return { ...empty, omitted: problem.detail };
+  throw createProtocolFailure(outcome, problem.state, problem.detail);
 }
 
 /** Adds `location`, exposed or not, because a redirect is useless without it. */

@@ -18,6 +18,40 @@ describe('raw responses: conditions and headers', () => {
     expect(setup.provider.only().method).to.equal('HEAD');
   });
 
+  it('answer HEAD with the status and length that GET would have', async () => {
+    const foreign: readonly RawHeader[][] = [
+      [['content-type', 'text/html']],
+      [['content-type', 'application/json, text/html']],
+      [JSON_TYPE, ['content-encoding', 'gzip']],
+    ];
+    for (const headers of foreign) {
+      for (const status of [200, 201, 404, 500]) {
+        const answer: Answer = { status, headers, body: '<p>gone</p>' };
+        const [head, whole] = [
+          await get(answer, 'crm', { method: 'HEAD' }),
+          await get(answer, 'crm'),
+        ];
+        const what = `${status} ${JSON.stringify(headers)}`;
+        expect(head.status, what).to.equal(whole.status);
+        expect(head.status, what).to.equal(status < 400 ? 502 : status);
+        if (status < 400) continue;
+        for (const response of [head, whole]) {
+          expect(headerValue(response.headers, 'content-length'), what).to.equal('0');
+        }
+      }
+    }
+  });
+
+  it('answer HEAD where the provider leaves out the type or the length', async () => {
+    for (const [headers, body] of [
+      [[], '12'],
+      [[['content-type', 'text/html']], null],
+    ] as const) {
+      const response = await get({ headers, body }, 'crm', { method: 'HEAD' });
+      expect(response.status, JSON.stringify(headers)).to.equal(200);
+    }
+  });
+
   it('pass on conditions and the 304 and 412 that they lead to', async () => {
     const conditions: RawHeader[] = [
       ['if-none-match', 'W/"1", "2"'],
