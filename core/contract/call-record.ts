@@ -81,7 +81,7 @@ export const CALL_MEMBERS = {
     kind: 'integer',
     isNullable: false,
     label: 'status',
-    text: 'the status of the answer; 499 if the client had closed the connection',
+    text: 'the status of the answer; 499 if the client had closed the connection, or the host stopped before the end',
     isLogged: true,
     isFilter: true,
   },

@@ -38,6 +38,8 @@ export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, Requ
   readonly cors: Cors;
   /** `null` without traces. */
   readonly tracing: RequestTracing | null;
+  /** `isCuttingOff`: the host closes connections whose requests have not ended. */
+  readonly lifecycle: ReplyQueueOptions['lifecycle'] & { readonly isCuttingOff: boolean };
   readonly observers: RequestObservers;
   readonly surfaces: {
     /** Returns the surface that owns the path of a raw target. */
@@ -49,7 +51,9 @@ export interface RequestChainOptions extends HeadLimits, ReplyQueueOptions, Requ
 }
 
 /** Observers that are called once for every request, with the same facts. */
-interface RequestObservers {
+export interface RequestObservers {
+  /** Runs when the head of a request has arrived. `onClosed` follows. */
+  readonly onOpened: () => void;
   /** Runs before the response is sent, so a scrape made after receiving it already includes the request. */
   readonly onDecided: RequestObserver;
   /** Runs when the response is complete, or the client has closed the connection. */
@@ -283,17 +287,24 @@ function finish<R extends DecidedReply>(
   return reply;
 }
 
+/** The `failure_detail` of a request that did not end within the drain time. */
+const CUT_OFF = 'cut off: the host stopped';
+
 function openRequest(ctx: HostContext, options: RequestChainOptions): RequestContext {
   const { req, res } = ctx;
   const request = new RequestContext(req, res, options);
   ctx.state.request = request;
+  options.observers.onOpened();
   // The parser may still reject the rest of a body.
   if (req.headers['content-length'] ?? req.headers['transfer-encoding']) {
     addInterruptible(req, request);
   }
   // Emitted exactly once, whether or not the response is complete.
   res.on('close', () => {
-    if (!res.writableFinished) request.signal.abort(new ClientClosed());
+    if (!res.writableFinished) {
+      if (options.lifecycle.isCuttingOff) request.facts.failure_detail = CUT_OFF;
+      request.signal.abort(new ClientClosed());
+    }
     request.held.close();
     if (request.completed !== null) options.observers.onClosed(request.completed);
   });

@@ -2,8 +2,10 @@ import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createApp } from '../http/app.js';
 import { Cors } from '../http/cors.js';
+import { OpenRequests } from '../http/open-requests.js';
 import { completeRejected } from '../http/rejection.js';
 import { Clients, findPeer } from '../http/request/client.js';
+import type { RequestObservers } from '../http/request-chain.js';
 import { createRequestLog } from '../http/request-log.js';
 import { loadResources } from '../http/routes/host-routes.js';
 import { PUBLIC_FACTS } from '../http/routes/public-routes.js';
@@ -27,6 +29,9 @@ import { CONFIG, CONTAINER, definePart, PROCESSES } from './part.js';
 import { PLUGINS_PART } from './plugins.js';
 import { RECORDS } from './records.js';
 import { STORAGE } from './storage.js';
+
+/** A request that is cut off ends a little after its connection. */
+const LAST_RECORDS_MS = 1000;
 
 /** The HTTP server of the application. */
 export const LISTENER = definePart(
@@ -55,16 +60,25 @@ export const LISTENER = definePart(
     { registry, openStreams, unreadyReason },
     { observe },
   ) => {
-    const endStreams = () => openStreams.endAll('shutdown');
-    const lifecycle = { isDraining: false, isClosing: false };
+    const lifecycle = { isDraining: false, isClosing: false, isCuttingOff: false };
+    const endStreams = () => {
+      lifecycle.isCuttingOff = true;
+      return openStreams.endAll('shutdown');
+    };
+    const openRequests = new OpenRequests();
     const memory = new MemoryBudget(config);
-    const observers = {
+    const logRequest = createRequestLog({
+      log: processes.requestLog,
+      successSample: config.logSuccessSample,
+      logViolations: createViolationLog(log),
+    });
+    const observers: RequestObservers = {
+      onOpened: () => openRequests.begin(),
       onDecided: observe,
-      onClosed: createRequestLog({
-        log: processes.requestLog,
-        successSample: config.logSuccessSample,
-        logViolations: createViolationLog(log),
-      }),
+      onClosed: (completed) => {
+        logRequest(completed);
+        openRequests.end();
+      },
     };
     const clients = new Clients(config);
     const { publicUrl: publicOrigin } = config;
@@ -106,8 +120,8 @@ export const LISTENER = definePart(
         findPeer(socket as Partial<Socket>);
       const rejected = { request, address };
       const completed = completeRejected(problem, ids, rejected, authentication, registry);
-      observers.onDecided(completed);
-      observers.onClosed(completed);
+      observe(completed);
+      logRequest(completed);
     };
     const server = createServer(app.callback(), config, tlsPair, reportRejected);
     const observed = { connections: server.counts, certificate: tlsPair };
@@ -120,11 +134,13 @@ export const LISTENER = definePart(
         await pause(config.drainDelayMs);
         surfaces.endStreams();
         await server.drain(config.drainMs, endStreams);
+        await openRequests.settle(LAST_RECORDS_MS);
       },
       handOver: async () => {
         lifecycle.isClosing = true;
         surfaces.endStreams();
         await server.handOver(config.drainMs, endStreams);
+        await openRequests.settle(LAST_RECORDS_MS);
       },
       close: server.close,
     };

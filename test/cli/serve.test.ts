@@ -205,6 +205,12 @@ describe('modgate serve', () => {
     expect(await running.stop()).to.deep.equal({ code: 0, signal: null });
     expect(Date.now() - began).to.be.within(100, 9000);
     expect(await status).to.equal(0);
+    const line = running.logs().find(({ msg }) => msg === 'request');
+    expect(line).to.include({
+      status: 499,
+      failure: 'cancelled',
+      failure_detail: 'cut off: the host stopped',
+    });
   });
 
   it('continues to serve without being ready for --drain-delay-ms', async () => {
@@ -233,6 +239,15 @@ describe('modgate serve', () => {
     const lines = running.logs().length;
     signal(running, 'SIGHUP');
     await waitUntil('a log line', () => running.logs().length > lines);
+    expect((await call(running)).status).to.equal(200);
+  });
+
+  it('starts in spite of a SIGHUP during the start', async () => {
+    const signalAtStart = `process.on('newListener', (name) => {
+      if (name === 'SIGTERM') process.kill(process.pid, 'SIGHUP');
+    })`;
+    const preload = `data:text/javascript,${encodeURIComponent(signalAtStart)}`;
+    const running = await start({ env: { NODE_OPTIONS: `--import ${preload}` } });
     expect((await call(running)).status).to.equal(200);
   });
 
