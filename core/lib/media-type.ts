@@ -7,11 +7,16 @@ export const MEDIA_TYPE_RANGE =
 const ANY = '*/*';
 const QUOTED = String.raw`"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t \x21-\x7e\x80-\xff])*"`;
 /**
+ * Many senders leave out the quotes that other characters than those of a token require, as in
+ * `boundary=----=_Part_1` and `type=application/json`. A comma would begin another type.
+ */
+const UNQUOTED = String.raw`[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\x80-\xff]+`;
+/**
  * One media type (RFC 9110, 8.3.1). Blanks before a parameter belong to it alone, so that no text
  * can be matched in several ways.
  */
 const MEDIA_TYPE = new RegExp(
-  `^[\\t ]*(${TOKEN}/${TOKEN})(?:[\\t ]*;(?:[\\t ]*${TOKEN}=(?:${TOKEN}|${QUOTED}))?)*[\\t ]*$`,
+  `^[\\t ]*(${TOKEN}/${TOKEN})(?:[\\t ]*;(?:[\\t ]*${TOKEN}=(?:${UNQUOTED}|${QUOTED}))?)*[\\t ]*$`,
 );
 const JSON_TYPE = /^application\/(?:json|[^/]+\+json)$/;
 

@@ -23,7 +23,8 @@ const quoted = fc
     ),
   )
   .map((parts) => `"${parts.join('')}"`);
-const parameter = fc.tuple(token, fc.oneof(token, quoted)).map((pair) => pair.join('='));
+const unquoted = text(`${TOKEN_CHARACTERS}()<>@:/[]?={}\u00e9\u00ff`, 1);
+const parameter = fc.tuple(token, fc.oneof(token, unquoted, quoted)).map((pair) => pair.join('='));
 const parameters = fc
   .array(fc.tuple(blanks, blanks, fc.option(parameter, { nil: '' })))
   .map((list) => list.map(([before, after, value]) => `${before};${after}${value}`).join(''));
@@ -37,6 +38,24 @@ describe('media types', () => {
       }),
     );
   });
+
+  for (const type of [
+    'multipart/form-data; boundary=----=_Part_0_1.2',
+    'multipart/form-data; boundary===============5374==',
+    'multipart/form-data; boundary=j.GjQoq-ee/1EB4l:x?(1)',
+    'multipart/related; boundary=------abc; type=application/json',
+    'multipart/related; start=<root@example.com>; boundary=a',
+    'application/ld+json;profile=https://www.w3.org/ns/activitystreams',
+    'application/pdf; name=r\u00e9sum\u00e9.pdf',
+  ]) {
+    it(`are read without the quotes that ${type} should have`, () => {
+      const [name = ''] = type.split(';');
+      expect(readMediaType(type)).to.equal(name);
+      expect(readMediaType(`${type}, text/html`)).to.equal(null);
+      expect(readMediaType(`${type};, text/html`)).to.equal(null);
+      expect(readMediaType(`${type} text/html`)).to.equal(null);
+    });
+  }
 
   it('are not read out of a list', () => {
     fc.assert(
@@ -69,6 +88,8 @@ describe('media types', () => {
     'text/html; charset = utf-8',
     'text/html; charset="utf-8',
     'text/html; charset="a"b',
+    'text/html; charset=a"b"',
+    'text/html; charset=a\\b',
     'text/html; charset=a,b',
     'text/html; a="\u0100"',
     'text/html; a="\\\u0001"',
