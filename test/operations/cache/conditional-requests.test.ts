@@ -40,6 +40,36 @@ describe('conditional requests to a route with a cache', () => {
     });
   }
 
+  for (const [condition, validator, values] of [
+    ['if-none-match', 'etag', ['v1', "'v1'", 'W/v1', 'w/"v1"', '"v 1"', '"a"v1"']],
+    [
+      'if-modified-since',
+      'last-modified',
+      ['2026-10-05T10:00:00Z', 'Mon, 05 Oct 2026 10:00:00 UTC', 'Mon, 5 Oct 2026 10:00:00 GMT'],
+    ],
+  ] as const) {
+    for (const value of values) {
+      it(`are 304 for the ${validator} that the provider sent, though not valid: ${value}`, async () => {
+        answer({ [validator]: value });
+        const target = `raw/own/${Buffer.from(validator + value).toString('hex')}`;
+        const statusFor = async (sent: string) =>
+          (await get(target, { headers: [[condition, sent]] })).status;
+        expect(await statusFor(value)).to.equal(304);
+        expect(await statusFor(value)).to.equal(304);
+        expect(await statusFor(`${value}0`)).to.equal(200);
+        expect(await statusFor('')).to.equal(200);
+      });
+    }
+  }
+
+  it('are 200 for an empty condition and a response without a validator', async () => {
+    answer({ etag: '', 'last-modified': '' });
+    for (const name of ['if-none-match', 'if-modified-since']) {
+      const response = await get(`raw/own/empty-${name}`, { headers: [[name, '']] });
+      expect(response.status, name).to.equal(200);
+    }
+  });
+
   it('reach the provider where the cache cannot decide them', async () => {
     answer({ etag: '"v1"' });
     await get('raw/own/since', { headers: [['if-unmodified-since', MODIFIED]] });
