@@ -87,10 +87,16 @@ export const storeUrl: SettingKind<string> = {
 /** Never printed, since it may hold a password. */
 export const redisUrl: SettingKind<string> = {
   placeholder: 'url',
-  expected: 'a URL such as redis://host:6379',
+  expected: 'a URL such as redis://host:6379, with the number of a database at most as its path',
   fileType: 'string',
-  parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  parse: (text) => (isRedisUrl(text) ? text : undefined),
 };
+
+function isRedisUrl(text: string): boolean {
+  return (
+    /^rediss?:\/\//.test(text) && URL.canParse(text) && /^\/?\d*$/.test(new URL(text).pathname)
+  );
+}
 
 /** A name of letters, digits, `.`, `_` and `-`. */
 export const plainName: SettingKind<string> = {

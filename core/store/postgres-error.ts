@@ -1,15 +1,35 @@
 import pg from 'pg';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
+/** The message of pg, which has no code. */
+const NO_TLS = 'The server does not support SSL connections';
+const TLS_PROBLEMS = {
+  missing: 'the database server has no TLS: with sslmode=disable the host connects without it',
+  name: 'the certificate of the database server is for another name',
+  expired: 'the certificate of the database server has expired',
+  untrusted:
+    'the certificate of the database server is not trusted: name its authority with sslrootcert',
+};
+
+function findCertificateProblem(code: string): string | undefined {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return TLS_PROBLEMS.name;
+  if (code === 'CERT_HAS_EXPIRED') return TLS_PROBLEMS.expired;
+  return /CERT|^UNABLE_TO_/.test(code) ? TLS_PROBLEMS.untrusted : undefined;
+}
+
 /** Any error of pg that is not a response of the server. */
 class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
   readonly code: string | undefined;
+  /** Why there is no TLS connection. */
+  readonly tlsProblem: string | undefined;
 
   constructor(cause: unknown) {
     super('the connection to the database server was lost', { cause });
-    const { code } = cause as { code?: unknown };
+    const { code, message } = cause as { code?: unknown; message?: unknown };
     this.code = typeof code === 'string' ? code : undefined;
+    this.tlsProblem =
+      message === NO_TLS ? TLS_PROBLEMS.missing : findCertificateProblem(this.code ?? '');
   }
 }
 
@@ -46,6 +66,12 @@ const CODES: readonly (readonly [prefix: string, code: StoreErrorCode])[] = [
   ['58', 'disk_failed'],
 ];
 
+/** Messages of a SQLSTATE that say more than those of its code. */
+const MESSAGES: Readonly<Record<string, string | undefined>> = {
+  53300: 'the database server has no free connection: raise max_connections, or use a pooler',
+  28000: 'the database server denies access: check the user, pg_hba.conf and sslmode in --store',
+};
+
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK = '40P01';
 
@@ -60,10 +86,14 @@ export function isPostgresContention(error: unknown): boolean {
 export function explainPostgresError(error: unknown): StoreUnavailable | null {
   if (error instanceof StoreUnavailable) return error;
   if (error instanceof ConnectionLost) {
-    return new StoreUnavailable('unreachable', { nativeCode: error.code });
+    return new StoreUnavailable('unreachable', {
+      nativeCode: error.code,
+      message: error.tlsProblem,
+    });
   }
   if (!(error instanceof pg.DatabaseError)) return null;
   const { code: nativeCode = '' } = error;
   const code = CODES.find(([prefix]) => nativeCode.startsWith(prefix))?.[1];
-  return code === undefined ? null : new StoreUnavailable(code, { nativeCode });
+  if (code === undefined) return null;
+  return new StoreUnavailable(code, { nativeCode, message: MESSAGES[nativeCode] });
 }

@@ -4,6 +4,9 @@ const DEFAULT_SCHEMA = 'modgate';
 // Lower case and short: it is also part of the name of a channel, which PostgreSQL limits to 63 bytes.
 const SCHEMA = /^[a-z_][a-z0-9_]{0,47}$/;
 
+/** Those of libpq, and one of pg. */
+const SSL_MODES = 'disable allow prefer require verify-ca verify-full no-verify'.split(' ');
+
 export interface PostgresAddress {
   /** The URL for pg, without modgate's own parameter `schema`. */
   readonly connectionString: string;
@@ -23,6 +26,12 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   if (!SCHEMA.test(schema)) {
     throw new ConfigError(
       "'schema' in the URL of the store must be a name in lower case: letters, digits and _, at most 48",
+    );
+  }
+  const sslMode = url.searchParams.get('sslmode');
+  if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
+    throw new ConfigError(
+      `'sslmode' in the URL of the store must be one of ${SSL_MODES.join(', ')}`,
     );
   }
   url.searchParams.delete('schema');

@@ -30,7 +30,7 @@ interface StoreErrorDetails extends ErrorOptions {
    */
   readonly nativeCode?: string | undefined;
   /** Replaces the message that belongs to the code. */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 /**

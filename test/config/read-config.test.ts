@@ -194,6 +194,8 @@ describe('the configuration', () => {
     ['memoryBudget', '96KiB', 98_304],
     ['memoryBudget', '2GiB', 2_147_483_648],
     ['actorBudget', '16MiB', 16_777_216],
+    ['redis', 'rediss://user:secret@cache:6380/12', 'rediss://user:secret@cache:6380/12'],
+    ['redis', 'redis://cache/', 'redis://cache/'],
   ];
   for (const [name, text, value] of ACCEPTED) {
     it(`accepts ${text} for ${settingVariable(name)}`, async () => {
@@ -232,6 +234,9 @@ describe('the configuration', () => {
     ['memoryBudget', '1.5GiB'],
     ['memoryBudget', '128 MiB'],
     ['actorBudget', '99999999999999GiB'],
+    ['redis', 'redis://cache/sessions'],
+    ['redis', 'redis://cache/1/2'],
+    ['redis', 'valkey://cache'],
   ];
   for (const [name, text] of REJECTED) {
     it(`rejects ${JSON.stringify(text)} for ${settingVariable(name)}, and does not print it`, async () => {

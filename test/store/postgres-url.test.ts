@@ -25,6 +25,15 @@ describe('store URL', () => {
     );
   });
 
+  it('has an sslmode of libpq, or none', () => {
+    expect(() => parsePostgresUrl('postgres://db/app?sslmode=verify-full')).to.not.throw();
+    for (const mode of ['', 'true', 'Require', 'verify_full']) {
+      expect(() => parsePostgresUrl(`postgres://db/app?sslmode=${mode}`), mode).to.throw(
+        /'sslmode' .* must be one of disable, /,
+      );
+    }
+  });
+
   it('is rejected when invalid, before anything is opened, and never shown', async () => {
     for (const url of ['', 'hunter2', 'mysql://u:hunter2@db/app', 'postgres:hunter2 @']) {
       const error = await openStore({ url, stateDir: '', keys: null, log: silent }).catch(
