@@ -50,6 +50,25 @@ describe('responses that a route of JSON cannot carry', () => {
       });
     }
 
+    it(`are not those in an encoding that is none: ${module}`, async () => {
+      for (const encoding of ['identity', 'UTF-8', 'utf8', 'none']) {
+        setup.answer((_request, response) => {
+          const head = { 'content-type': 'application/json', 'content-encoding': encoding };
+          response.writeHead(200, head).end('{"a":"\u00e9"}');
+        });
+        const response = await setup.fetch(module, '/x');
+        expect(response.status, encoding).to.equal(200);
+        expect(await response.text(), encoding).to.contain('{"a":"\u00e9"}');
+      }
+      for (const encoding of ['utf-16', 'iso-8859-1', 'utf-8, gzip', 'gzip, none']) {
+        setup.answer((_request, response) => {
+          const head = { 'content-type': 'application/json', 'content-encoding': encoding };
+          response.writeHead(200, head).end('{}');
+        });
+        expect((await setup.fetch(module, '/x')).status, encoding).to.equal(502);
+      }
+    });
+
     it(`are not those without a byte: ${module}`, async () => {
       setup.answer((_request, response) => {
         response.writeHead(200).flushHeaders();
