@@ -215,6 +215,16 @@ describe('http adapter: one call', () => {
     expect(upstream.accepted()).to.be.at.most(2);
   });
 
+  it('waits for a response for longer than a connection may take to open', async () => {
+    const upstream = await keep(
+      startProvider((_request, response) => {
+        setTimeout(() => response.end('{}'), 4_500);
+      }),
+    );
+    const provider = await openOn(upstream.url);
+    expect(textOf(await provider.invoke(createInvocation()))).to.equal('{}');
+  });
+
   it('keeps 20 concurrent calls apart', async () => {
     const upstream = await keep(
       startProvider((request, response) => {
