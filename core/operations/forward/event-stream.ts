@@ -38,6 +38,8 @@ interface EventStreamOptions {
 
 /** The default maximum of an event. Bytes. */
 const DEFAULT_EVENT_BYTES = 262_144;
+/** Shorter parts are not reused: most streams have no other ones, and are idle. Bytes. */
+const MIN_REUSED_BYTES = 16_384;
 /** The timeout for the last event, which a client that does not read never receives. */
 const LAST_EVENT_MS = 1000;
 const NO_BYTES = Buffer.alloc(0);
@@ -57,14 +59,14 @@ export class EventStream implements ReplyStream {
   readonly #form: EventForm;
   readonly #scanner: EventScanner;
   readonly #pace: UnitPace;
-  /** The part that is being read. */
+  /** The part that is being read; `null` for one that is not reused. */
   #part: Uint8Array | null = null;
   /** Its bytes that are not read yet, because others had their turn. */
   #unread: Buffer | null;
   /** The last bytes that it passed on without a copy. */
   #lastOfPart: Buffer | null = null;
   /** Parts that are read, by the last bytes that they passed on: then they can be reused. */
-  readonly #lent = new WeakMap<Uint8Array, Uint8Array>();
+  #lent: WeakMap<Uint8Array, Uint8Array> | null = null;
   /** The start of an incomplete event. */
   #held = new BodyPieces();
   /** What the sink did not want yet. */
@@ -145,7 +147,7 @@ export class EventStream implements ReplyStream {
   }
 
   reuse(bytes: Uint8Array): void {
-    const part = this.#lent.get(bytes);
+    const part = this.#lent?.get(bytes);
     if (part !== undefined) this.#options.source?.reuse(part);
   }
 
@@ -174,7 +176,7 @@ export class EventStream implements ReplyStream {
   }
 
   #begin(part: Uint8Array): boolean {
-    this.#part = part;
+    this.#part = part.length < MIN_REUSED_BYTES ? null : part;
     return this.#read(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
   }
 
@@ -245,8 +247,12 @@ export class EventStream implements ReplyStream {
     this.#part = null;
     this.#lastOfPart = null;
     if (part === null) return;
-    if (last === null) this.#options.source?.reuse(part);
-    else this.#lent.set(last, part);
+    if (last === null) {
+      this.#options.source?.reuse(part);
+      return;
+    }
+    this.#lent ??= new WeakMap();
+    this.#lent.set(last, part);
   }
 
   /** Forwards complete events, up to one that is invalid in envelope mode. */

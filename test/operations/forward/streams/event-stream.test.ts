@@ -229,15 +229,18 @@ describe('EventStream', () => {
     }
   });
 
-  it('gives each part back once its bytes are sent, however they are cut', async () => {
-    const line = '{"a":1}\n';
-    for (const isRaw of [false, true]) {
-      const text = line.repeat(9000);
-      const parts = cut(latin1(text), [1, 2, 7, 8, 100, 30_001, 60_000]);
-      const source = new PartSource(parts);
-      expect(await read('ndjson', [], { isRaw, source })).to.deep.equal({ text, problem: null });
-      expect(source.reused).to.equal(parts.length);
-    }
+  it('gives long parts back once their bytes are sent, however they are cut', async () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `{"a":${index}}\n`).join('');
+    const isLong = ({ length }: Buffer) => length >= 16_384;
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.boolean(), async (at, isRaw) => {
+        const parts = cut(latin1(text), at);
+        const source = new PartSource(parts);
+        expect(await read('ndjson', [], { isRaw, source })).to.deep.equal({ text, problem: null });
+        expect(source.reused).to.equal(parts.filter(isLong).length);
+      }),
+      { numRuns: 50 },
+    );
   });
 
   it('rejects an invalid event after those of earlier turns', async () => {
