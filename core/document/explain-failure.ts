@@ -1,6 +1,7 @@
 import type { Failure } from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
 import { describePath, isPrintableKey, type Path, type Violation } from './diagnostic.js';
+import { hintAtCharacters } from './hint-at-characters.js';
 import { findNearestName, suggestName } from './suggest.js';
 
 /** Descriptions of superstruct's own types; other structs are described by their name. */
@@ -92,16 +93,6 @@ function explainWrongValue(
   const message = `${describePath(path)} must be ${expected.text}`;
   const hint = path.length === 0 ? null : hintAtValue(failure.value, expected, isQuotable);
   return createViolation(rule, message, hint, path);
-}
-
-/** Blanks that YAML takes as text, and characters without a width: pages and chats contain them. */
-const INVISIBLE = /[\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]/;
-const TYPOGRAPHIC_QUOTE = /[\u2018-\u201f]/;
-
-/** Explains characters that look like others, which text copied from elsewhere may contain. */
-function hintAtCharacters(text: string): string | null {
-  if (INVISIBLE.test(text)) return 'it has an invisible character: type it anew';
-  return TYPOGRAPHIC_QUOTE.test(text) ? `write straight quotes: " or '` : null;
 }
 
 /** `${HOST}`, `$HOST` or `{{ host }}`. */

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { YAMLError } from 'yaml';
+import { hintAtInvisible } from './hint-at-characters.js';
 import type { SyntaxViolation } from './syntax-tree.js';
 
 const require = createRequire(import.meta.url);
@@ -108,7 +109,14 @@ function explain(text: string, first: YAMLError, all: readonly YAMLError[]): Exp
   const isMultiline = all.some(
     (error) => error.code === 'MULTILINE_IMPLICIT_KEY' && error.pos[0] === pos[0],
   );
-  return code === 'BLOCK_AS_IMPLICIT_KEY' && isMultiline ? DEEPER_LINE : EXPLANATIONS[code];
+  const isDeeper = code === 'BLOCK_AS_IMPLICIT_KEY' && isMultiline;
+  const { hint, ...explanation } = isDeeper ? DEEPER_LINE : EXPLANATIONS[code];
+  return { ...explanation, hint: hintAtInvisible(lineAt(text, pos[0])) ?? hint };
+}
+
+function lineAt(text: string, offset: number): string {
+  const end = text.indexOf('\n', offset);
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? undefined : end);
 }
 
 /** Matches a value such as `{ path: /b/{id} }`, whose inner brace would start a mapping. */

@@ -6,7 +6,7 @@ import type { OperationContext } from './convert-parameters.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
-import { follow } from './openapi-document.js';
+import { follow, followReference } from './openapi-document.js';
 import { type NamedExamples, readBodyExamples } from './read-examples.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';
@@ -44,6 +44,8 @@ interface MediaTypes {
 }
 
 const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/i;
+
+const ANY_TYPE = '*/*';
 
 const BESIDE_JSON = 'it cannot stand beside JSON';
 
@@ -192,8 +194,6 @@ function listStreamTypes(stream: EventForm, types: readonly string[]) {
   return listed.stream_types?.every((type) => knownTypes.includes(type)) === true ? {} : listed;
 }
 
-const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
-
 function toPlain(type: string): string {
   return type.replace(/;.*$/s, '').trim().toLowerCase();
 }
@@ -203,14 +203,21 @@ function listTypesBesideJson(others: readonly OtherType[]): string[] {
   return [...plain].filter((type) => MEDIA_TYPE_RANGE.test(type) && !containsJson(type));
 }
 
-/** Removes parameters. Returns none for a range or an invalid media type. */
+/** Removes parameters. Returns none for all types, for ranges of streams or an invalid type. */
 function listTypes<Name extends 'body_types' | 'response_types' | 'stream_types'>(
   name: Name,
   types: readonly string[],
 ): { [name in Name]?: string[] } {
   const plain = types.map(toPlain);
-  if (plain.length === 0 || !plain.every((type) => MEDIA_TYPE.test(type))) return {};
+  const isListed = (type: string) => {
+    return MEDIA_TYPE_RANGE.test(type) && !type.startsWith('*') && isRangeAllowed(name, type);
+  };
+  if (plain.length === 0 || !plain.every(isListed)) return {};
   return { [name]: [...new Set(plain)] } as { [name in Name]?: string[] };
+}
+
+function isRangeAllowed(name: string, type: string): boolean {
+  return name !== 'stream_types' || !type.endsWith('*');
 }
 
 function listRedirects(
@@ -248,6 +255,12 @@ function splitMediaTypes(body: JsonObject, { document, report }: OperationContex
   const others = entries
     .filter((entry) => !isJson(entry))
     .map(([type, value]) => ({ type, form: formOf(type, value) }));
+  // Frameworks that say nothing of the type send a text as text/plain.
+  const isText = ([type, { schema }]: [string, JsonObject]) =>
+    type === ANY_TYPE && followReference(document, schema)['type'] === 'string';
+  if (entries.some((entry) => isJson(entry) && isText(entry))) {
+    others.push({ type: 'text/*', form: null });
+  }
   if (entries.some(([, value]) => value['itemSchema'] !== undefined)) {
     report('schema of items', 'the host does not check the items of a stream');
   }

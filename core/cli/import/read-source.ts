@@ -70,6 +70,10 @@ function parseJson(text: string, isYaml: boolean): unknown {
 
 async function fetchDocument(url: string, subject: string): Promise<string> {
   if (!URL.canParse(url)) throw new CommandError(`${subject} is not a URL`);
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') {
+    throw new CommandError(`${subject} has credentials: download the document and import the file`);
+  }
   try {
     const accept = 'application/json, application/yaml, */*';
     const limits = { subject, accept, maxBytes: MAX_BYTES, maxText: MAX_TEXT };

@@ -262,8 +262,33 @@ describe('an imported OpenAPI document', () => {
       body: 'bytes',
       body_types: ['multipart/form-data', 'image/png'],
       response: 'bytes',
+      response_types: ['image/*'],
     });
     expect(upload.listed).to.deep.equal([]);
+    for (const type of ['*/*', 'x']) {
+      const schema = { type: 'string', format: 'binary' };
+      const { route } = convertOne({ responses: { 200: { content: { [type]: { schema } } } } });
+      expect(route?.operation, type).to.deep.equal({ response: 'bytes' });
+    }
+  });
+
+  it('carries a text of any media type beside JSON', () => {
+    const content = { '*/*': { schema: { type: 'string', maxLength: 3 } } };
+    const { route, listed } = convertOne(
+      { requestBody: { content, required: true }, responses: { 200: { content } } },
+      'post',
+    );
+    expect(route?.operation).to.deep.equal({
+      body_types: ['text/*'],
+      response_types: ['text/*'],
+      input_schema: { type: 'string', maxLength: 3 },
+      output_schema: { type: 'string', maxLength: 3 },
+    });
+    expect(listed).to.deep.equal([]);
+    const json = { '*/*': { schema: { type: 'object' } } };
+    expect(convertOne({ responses: { 200: { content: json } } }).route?.operation).to.deep.equal({
+      output_schema: { type: 'object' },
+    });
   });
 
   it('carries other media types of a request beside JSON', () => {

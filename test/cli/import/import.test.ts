@@ -243,6 +243,18 @@ describe('modgate import openapi', () => {
     expect((await importShop('--check')).stdout).not.to.include('below');
   });
 
+  it('reads no URL with credentials, and prints none', async () => {
+    const { code, stderr } = await place.run([
+      ...['import', 'openapi', 'http://user:s3cret@127.0.0.1:1/openapi.json'],
+      ...['--module', 'shop', '--endpoint', ENDPOINT],
+    ]);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr:
+        'modgate: the URL of the document has credentials: download the document and import the file\n',
+    });
+  });
+
   it('follows no redirect', async () => {
     const server = await startFakeHost(() => ({
       status: 302,
