@@ -211,9 +211,10 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     return this.#changes.add(listener);
   }
 
-  /** Reads every file again, changed or not (SIGHUP). */
+  /** Reads every file again, changed or not, and requests manifests anew (SIGHUP). */
   rescan(): void {
     this.#log.info({}, 'modules folder rescanned');
+    for (const slot of this.#slots.values()) slot.askAgain();
     this.#scanner.forget();
     this.#watcher.pollSoon();
   }

@@ -80,6 +80,7 @@ export class ModuleSlot {
   readonly #effects: SlotEffect[] = [];
   #isRunning = false;
   #hasTransientError = false;
+  #asksAgain = false;
   #opening = DONE;
   #closing: Promise<unknown> = DONE;
   #firstAttempt = DONE;
@@ -138,6 +139,11 @@ export class ModuleSlot {
     return this.#live?.descriptor.mount ?? this.source.mounts;
   }
 
+  /** A manifest from a URL or from the provider is requested again when the file has been read. */
+  askAgain(): void {
+    this.#asksAgain = true;
+  }
+
   /** Called when the file was renamed without a change of its content. */
   rename(file: string): void {
     this.#dispatch({ kind: 'renamed', file });
@@ -172,7 +178,10 @@ export class ModuleSlot {
     const storedVersion = mayOpen && this.#live === null ? await this.#readLastGood() : null;
     // Without the stored version, one that was rolled back might serve.
     if (storedVersion === undefined) return;
-    this.#dispatch({ kind: 'applied', taken, storedRejection: storedVersion?.rejected ?? null });
+    const asksAgain = this.#asksAgain;
+    this.#asksAgain = false;
+    const storedRejection = storedVersion?.rejected ?? null;
+    this.#dispatch({ kind: 'applied', taken, storedRejection, asksAgain });
     await this.#settle();
   }
 

@@ -80,13 +80,13 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
     storeLastGood(step);
     step.effects.push({ kind: 'removeLastGood', file: before });
   },
-  applied: (step, { taken, storedRejection }) => {
+  applied: (step, { taken, storedRejection, asksAgain = false }) => {
     const { prepared, problem } = step.state.source;
     if (taken !== null) {
       dropPending(step);
       fallBack(step, taken);
     } else if (prepared?.descriptor.enabled) {
-      applyEnabled(step, prepared, storedRejection);
+      applyEnabled(step, prepared, storedRejection, asksAgain);
     } else {
       dropPending(step);
       if (problem !== null) fallBack(step, problem);
@@ -131,7 +131,14 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
   },
   manifestLoaded: (step, { version, manifest }) => {
     step.state.pending = null;
-    swap(step, { version, manifest }, 'live');
+    const { serving } = step.state;
+    const isServed =
+      serving?.version.prepared.inputDigest === version.prepared.inputDigest &&
+      serving.manifest.digest === manifest.digest;
+    if (isServed && serving.version !== version) {
+      close(step, version);
+      enter(step, 'live');
+    } else swap(step, { version, manifest }, 'live');
   },
   manifestUnavailable: (step, { version, reason, lastGood }) => {
     step.effects.push({ kind: 'retryManifest', version, attempt: step.state.attempts });
@@ -193,7 +200,12 @@ const HANDLERS: { readonly [K in keyof SlotEvents]: (step: Step, event: SlotEven
   },
 };
 
-function applyEnabled(step: Step, prepared: PreparedDescriptor, storedRejection: string | null) {
+function applyEnabled(
+  step: Step,
+  prepared: PreparedDescriptor,
+  storedRejection: string | null,
+  asksAgain: boolean,
+) {
   const { state } = step;
   const { serving, pending, fault } = state;
   const { inputDigest: digest } = prepared;
@@ -210,6 +222,7 @@ function applyEnabled(step: Step, prepared: PreparedDescriptor, storedRejection:
   } else if (pending === null && serving?.version.prepared.inputDigest === digest) {
     dropPending(step);
     enter(step, 'live');
+    if (asksAgain && prepared.manifest === null) open(step, { for: 'file' }, prepared);
   } else if (pending?.prepared.inputDigest !== digest) {
     dropPending(step);
     if (fault?.wasPending) enter(step, state.cause.state, state.cause.reason);

@@ -63,9 +63,14 @@ export interface SlotEvents {
   renamed: { readonly file: string };
   /**
    * The content takes effect, unless another file has its name or one of its mounts.
-   * `storedRejection` is a digest.
+   * `storedRejection` is a digest. `asksAgain` is set after SIGHUP: a manifest from a URL or from the
+   * provider may have changed, although the content has not.
    */
-  applied: { readonly taken: StateReason | null; readonly storedRejection: string | null };
+  applied: {
+    readonly taken: StateReason | null;
+    readonly storedRejection: string | null;
+    readonly asksAgain?: boolean;
+  };
   /** `errors` are uncaught errors of its code meanwhile. */
   opened: {
     readonly version: ModuleVersion;

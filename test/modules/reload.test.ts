@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SETTLE_MS } from '../../core/watch/settling.js';
+import { startFakeHost } from '../support/cli/fake-host.js';
 import { buildManifest, describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
@@ -365,5 +366,21 @@ describe('reload of a host in a separate process', () => {
     await waitUntil('a log line', () => hasLogged(host, 'modules folder rescanned'));
     expect(await host.get('crm', '/items')).to.equal(200);
     await host.close();
+  });
+
+  it('requests manifests behind a URL again on SIGHUP', async () => {
+    let routes = ROUTES;
+    const source = await startFakeHost(() => ({ body: buildManifest('remote', routes) }));
+    const host = await startCrmProcess();
+    const descriptor = describeModule('remote', host.provider.url, ROUTES);
+    host.write('remote.json', { ...descriptor, manifest: { url: source.url } });
+    await waitUntil('a module', async () => (await host.get('remote', '/items')) === 200);
+    routes = MORE_ROUTES;
+    const added = MORE_ROUTES.at(-1)?.path ?? '';
+    expect(await host.get('remote', added)).to.equal(404);
+    process.kill(host.running.pid, 'SIGHUP');
+    await waitUntil('a route', async () => (await host.get('remote', added)) === 200);
+    await host.close();
+    await source.close();
   });
 });

@@ -24,10 +24,10 @@ type Action = (slot: SlotModel) => void;
 const contents = fc.constantFrom(...CONTENTS);
 const digests = contents.map(({ digest }) => digest);
 const actions: fc.Arbitrary<Action> = fc.oneof(
-  contents.map(
-    (content): Action =>
+  fc.tuple(contents, fc.boolean()).map(
+    ([content, asksAgain]): Action =>
       (slot) =>
-        slot.write(content),
+        slot.write(content, null, asksAgain),
   ),
   contents.map(
     (content): Action =>
@@ -51,7 +51,7 @@ const actions: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .tuple(fc.constantFrom('loaded', 'unavailable', 'invalid'), fc.boolean())
+      .tuple(fc.constantFrom('loaded', 'changed', 'unavailable', 'invalid'), fc.boolean())
       .map(([result, isKept]): Action => {
         return (slot) => slot.answerManifest(result, isKept ? manifestOf('kept') : null);
       }),

@@ -210,6 +210,36 @@ describe('slot status', () => {
     });
   });
 
+  it('asks for a remote manifest again after SIGHUP, and replaces the version if it differs', () => {
+    const remote: Content = { digest: 'd', isRemote: true };
+    const slot = new SlotModel().write(remote).finishOpening().answerManifest('loaded');
+    const first = slot.served;
+    expect(slot.write(remote).opening).to.equal(null);
+    slot.write(remote, null, true).finishOpening();
+    expect(slot.served).to.equal(first);
+    slot.answerManifest('loaded');
+    expect([slot.served, slot.open]).to.deep.equal([first, [first?.version]]);
+    slot.write(remote, null, true).finishOpening().answerManifest('changed');
+    expect(slot.served?.version).to.not.equal(first?.version);
+    expect([stateOf(slot), slot.open]).to.deep.equal(['live', [slot.served?.version]]);
+  });
+
+  it('serves on with its manifest after SIGHUP while none can be read', () => {
+    const remote: Content = { digest: 'd', isRemote: true };
+    const slot = new SlotModel().write(remote).finishOpening().answerManifest('loaded');
+    const first = slot.served;
+    slot.write(remote, null, true).finishOpening().answerManifest('invalid');
+    expect([stateOf(slot), slot.served]).to.deep.equal(['stale', first]);
+    slot.write(remote, null, true).finishOpening().answerManifest('unavailable');
+    expect([stateOf(slot), slot.served]).to.deep.equal(['waiting', first]);
+    slot.fireTimer().answerManifest('loaded');
+    expect([stateOf(slot), slot.served]).to.deep.equal(['live', first]);
+  });
+
+  it('asks for no manifest of a file again', () => {
+    expect(live().write(A, null, true).opening).to.equal(null);
+  });
+
   it('does not wait for the manifest of a version that another worker has rolled back', () => {
     const slot = live().write({ digest: 'd', isRemote: true }).finishOpening();
     slot.send({ kind: 'rejectedElsewhere', digest: 'd', reason: 'elsewhere' });

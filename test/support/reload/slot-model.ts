@@ -94,7 +94,8 @@ export class SlotModel {
     return this;
   }
 
-  write(content: Content | typeof INVALID, owner: string | null = null): this {
+  /** @param asksAgain whether the same file is read again after SIGHUP */
+  write(content: Content | typeof INVALID, owner: string | null = null, asksAgain = false): this {
     const base = { ...UNREAD_SOURCE, name: 'crm' };
     const invalid = { ...base, textDigest: INVALID, problem: REASON };
     const source: DescriptorSource =
@@ -104,7 +105,7 @@ export class SlotModel {
     this.send({ kind: 'read', source });
     const storedRejection = this.served === null ? (this.stored?.rejected ?? null) : null;
     const conflict = owner === null ? null : explainTaken('crm', owner);
-    return this.send({ kind: 'applied', taken: conflict, storedRejection });
+    return this.send({ kind: 'applied', taken: conflict, storedRejection, asksAgain });
   }
 
   finishOpening(result: 'opened' | 'openFailed' | 'faulty' = 'opened'): this {
@@ -124,13 +125,14 @@ export class SlotModel {
   }
 
   answerManifest(
-    result: 'loaded' | 'unavailable' | 'invalid',
+    result: 'loaded' | 'changed' | 'unavailable' | 'invalid',
     lastGood: Manifest | null = null,
   ): this {
     const version = this.requests.shift();
     if (version === undefined) return this;
-    const manifest = manifestOf(`${digestOf(version)}-manifest`);
-    if (result === 'loaded') return this.send({ kind: 'manifestLoaded', version, manifest });
+    const manifest = manifestOf(`${digestOf(version)}-manifest${result === 'changed' ? '-2' : ''}`);
+    if (result === 'loaded' || result === 'changed')
+      return this.send({ kind: 'manifestLoaded', version, manifest });
     if (result === 'invalid') {
       return this.send({ kind: 'manifestInvalid', version, reason: REASON });
     }
