@@ -50,7 +50,10 @@ export const protocolStep: CallStep = {
     if (!request.isHttp10 || !isStreamWanted(matched.match.value, request)) return;
     throw new HostError('upgrade_required', 'the route streams its response', {
       errors: [{ field: 'version', reason: 'expected HTTP/1.1' }],
-      nextActions: ['send the request with HTTP/1.1'],
+      nextActions: [
+        'send the request with HTTP/1.1',
+        'let the proxy in front of the host speak HTTP/1.1: nginx needs proxy_http_version 1.1',
+      ],
       headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' },
     });
   },

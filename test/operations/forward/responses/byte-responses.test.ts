@@ -343,6 +343,7 @@ describe('responses of bytes', () => {
     expect(text).to.match(/^HTTP\/1.1 426 /);
     expect(text.toLowerCase()).to.include('\r\nupgrade: http/1.1\r\n');
     expect(text).to.include('"code":"upgrade_required"');
+    expect(text, 'nginx speaks HTTP/1.0 by default').to.include('proxy_http_version 1.1');
   });
 });
 
