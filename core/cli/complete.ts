@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { SETTINGS, type SettingName, settingFlag } from '../config/settings.js';
 import { createProgram, loadCommand } from './program.js';
 
 /**
@@ -17,6 +18,8 @@ export async function complete(words: readonly string[]): Promise<string> {
       option = option === undefined ? findOption(command, word) : undefined;
       continue;
     }
+    // `modgate help` is followed by the name of a command.
+    if (command === program && place === 0 && word === 'help') continue;
     const next = command === program ? await loadCommand(program, word) : findAction(command, word);
     if (next === undefined) place += 1;
     else command = next;
@@ -61,8 +64,18 @@ function findOption(command: Command, flag: string): Option | undefined {
 function listValues(subject: Option | Argument | undefined): readonly string[] {
   if (subject === undefined) return [];
   if (subject.argChoices !== undefined) return subject.argChoices;
+  const words = 'flags' in subject ? wordsOf(subject) : undefined;
+  if (words !== undefined) return words;
   const [, placeholder = subject.name()] =
     'flags' in subject ? (/<(.+)>/.exec(subject.flags) ?? []) : [];
-  if (/^file(?:\||$)/.test(placeholder)) return [':file'];
+  if (/^(?:file|source)(?:\||$)/.test(placeholder)) return [':file'];
   return /^dirs?$/.test(placeholder) ? [':folder'] : [];
 }
+
+/** The words of a setting that has a fixed set of them. */
+function wordsOf({ long }: Option): readonly string[] | undefined {
+  const name = SETTING_NAMES.find((setting) => settingFlag(setting) === long);
+  return name && SETTINGS[name].kind.words;
+}
+
+const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];

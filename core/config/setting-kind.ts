@@ -13,6 +13,8 @@ export interface SettingKind<T> {
   readonly placeholder: string | null;
   /** Completes `--port must be …`. */
   readonly expected: string;
+  /** The only values, which shells complete; absent for any. */
+  readonly words?: readonly string[];
   /** The type that the value has in a configuration file. */
   readonly fileType: 'string' | 'number' | 'boolean' | 'number or string';
   /** Describes the problem of a text, if `expected` alone does not. */
@@ -186,6 +188,7 @@ export function choice<const T extends string>(
 ): SettingKind<T> {
   return {
     placeholder,
+    words,
     expected: `one of ${words.join(', ')}`,
     fileType: 'string',
     parse: (text) => words.find((word) => word === text),

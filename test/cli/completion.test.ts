@@ -25,6 +25,7 @@ describe('modgate complete', () => {
     expect(await complete('approvals', '')).to.have.members(actions);
     expect(await complete('approvals', '--url', 'x', 's')).to.deep.equal(['show']);
     expect(await complete('sessions', 'end', '')).to.deep.equal([]);
+    expect(await complete('help', 'che')).to.deep.equal(['check']);
   });
 
   it('lists every option in the help of every command', async () => {
@@ -48,6 +49,8 @@ describe('modgate complete', () => {
     expect(await complete('check', '--format=s')).to.deep.equal(['--format=sarif']);
     expect(await complete('completion', '')).to.have.members(['bash', 'zsh', 'fish']);
     expect(await complete('new', 'module', 'x', '--kind', 'h')).to.deep.equal(['http']);
+    expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
+    expect(await complete('serve', '--env=p')).to.deep.equal(['--env=production']);
     expect(await complete('wait', '')).to.deep.equal([]);
     expect(await complete('status', '--url', '')).to.deep.equal([]);
   });
@@ -56,6 +59,7 @@ describe('modgate complete', () => {
     expect(await complete('check', '--json', 'mod')).to.deep.equal([':file']);
     expect(await complete('check', '--modules', 'mod')).to.deep.equal([':folder']);
     expect(await complete('plugins', 'digest', 'a', '')).to.deep.equal([':folder']);
+    expect(await complete('import', 'openapi', 'do')).to.deep.equal([':file']);
     expect(await complete('digest', 'a', '')).to.deep.equal([]);
   });
 });
@@ -112,6 +116,8 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
       expect(await complete('ch')).to.deep.equal(['check']);
       expect(await complete('approvals', 'sh')).to.deep.equal(['show']);
       expect(await complete('check', '--ag')).to.deep.equal(['--against']);
+      expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
+      expect(await complete('serve', '--env=p')).to.deep.equal(['--env=production']);
       expect(await complete('wait', '')).to.deep.equal([]);
       expect(await complete('check', 'mod')).to.have.members(['modules.d', 'modern file.txt']);
       expect(await complete('check', 'modules.d/')).to.deep.equal(['modules.d/crm.yaml']);

@@ -49,7 +49,11 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return isSame ? EXIT.ok : EXIT.failure;
   }
   await write(out, text);
-  await print(`wrote ${out}: ${modules} modules, ${routes} routes`);
+  const counts = [
+    `${modules} module${modules === 1 ? '' : 's'}`,
+    `${routes} route${routes === 1 ? '' : 's'}`,
+  ];
+  await print(`wrote ${out}: ${counts.join(', ')}`);
   return EXIT.ok;
 }
 

@@ -86,7 +86,7 @@ describe('modgate client', () => {
     const { code, stdout, stderr } = await run('acme/shop', '--out', 'client.ts');
     expect({ code, stdout, stderr }).to.deep.equal({
       code: 0,
-      stdout: 'wrote client.ts: 1 modules, 4 routes\n',
+      stdout: 'wrote client.ts: 1 module, 4 routes\n',
       stderr: '',
     });
     const use = place.write('use.ts', USE);
