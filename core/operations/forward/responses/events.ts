@@ -19,6 +19,7 @@ import {
 import { describeRoute, type RouteCall } from '../route-call.js';
 import { watchRight } from '../watch-right.js';
 import { createOpening } from './envelope.js';
+import { createHead } from './raw.js';
 import type { ForwardedResponse, ResponseForm } from './response-form.js';
 import { jsonForm } from './streamed-json.js';
 
@@ -60,7 +61,10 @@ export const eventsForm: ResponseForm<EventResponse> = {
     const { status, headers, pieces, stream: source } = outcome;
     const { 'content-type': type } = headers;
     const isListed = rules !== null && isListedType(type, rules.types);
-    const isSuccess = status >= 200 && status < 300 && call.request.method !== 'HEAD';
+    const is2xx = status >= 200 && status < 300;
+    const isHead = call.request.method === 'HEAD';
+    if (is2xx && isHead && isListed) return createHead(call, outcome, endpoint.base, type);
+    const isSuccess = is2xx && !isHead;
     const isEmpty = !mayBeJson && BODILESS.has(status);
     if (rules !== null && isSuccess && (isListed || isEmpty)) {
       assertPlain(outcome);

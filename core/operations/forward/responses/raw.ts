@@ -1,5 +1,6 @@
 import { cleanDetail } from '../../../lib/failure-detail.js';
-import { isJsonMediaType } from '../../../lib/media-type.js';
+import { isJsonMediaType, readMediaType } from '../../../lib/media-type.js';
+import type { EndpointBase } from '../../../provider/endpoint-base.js';
 import { createMask } from '../../../provider/mask-failure.js';
 import { type CheckedOutcome, ProviderStatus, readLength } from '../../../provider/outcome.js';
 import { BODILESS, Reply } from '../../reply.js';
@@ -14,7 +15,7 @@ import {
   UNKNOWN_LENGTH,
 } from '../provider-response.js';
 import { passRedirect } from '../rewrite-references.js';
-import type { ForwardedResponse, ResponseForm } from './response-form.js';
+import type { ForwardedResponse, ReadCall, ResponseForm } from './response-form.js';
 
 const NOT_MODIFIED = 304;
 /** Statuses of a part of a body, and of responses to a proxy. */
@@ -110,6 +111,18 @@ function readHead(outcome: CheckedOutcome, empty: RawParts): RawParts {
   if (problem === null) return { ...empty, contentLength };
   if (status >= MIN_ERROR_STATUS) return { ...empty, omitted: problem.detail };
   throw createProtocolFailure(outcome, problem.state, problem.detail);
+}
+
+/** The response to HEAD of what GET streams: its length is not known. */
+export function createHead(
+  call: ReadCall,
+  outcome: CheckedOutcome,
+  base: EndpointBase | null,
+  type: string | undefined,
+): RawResponse {
+  const contentType = readMediaType(type ?? '');
+  const raw = { status: outcome.status, pieces: NONE, contentType, contentLength: null };
+  return { form: rawForm, raw, exposed: exposeHeaders(call, outcome, base) };
 }
 
 /** Adds `location`, exposed or not, because a redirect is useless without it. */

@@ -107,6 +107,25 @@ describe('streams of events in raw mode', () => {
     await waitUntil('the provider is released', () => setup.provider.sockets.size === 0);
   });
 
+  it('say their type to HEAD, and no length', async () => {
+    for (const [path, type] of [
+      ['/events/1', 'text/event-stream'],
+      ['/events/1', 'text/event-stream; charset=utf-8'],
+      ['/lines', 'application/x-ndjson'],
+      ['/watch', 'application/json'],
+    ] as const) {
+      for (const length of [{}, { 'content-length': '8' }]) {
+        setup.answer((_request, response) => {
+          response.writeHead(200, { 'content-type': type, ...length }).end();
+        });
+        const response = await setup.fetch('raw', path, { method: 'HEAD' });
+        expect(response.status, type).to.equal(200);
+        expect(response.headers.get('content-type')).to.equal(type.split(';')[0]);
+        expect(response.headers.get('content-length')).to.equal(null);
+      }
+    }
+  });
+
   it('stream a listed type that is JSON elsewhere', async () => {
     let finish = () => {};
     setup.answer((_request, response) => {
