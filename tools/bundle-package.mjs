@@ -69,9 +69,9 @@ const files = readdirSync(DIST, { recursive: true })
   .toSorted();
 const read = (path) => readFileSync(join(DIST, path), 'utf8');
 
-/** Imported on demand for what few hosts need. */
+/** Imported for what few hosts need, or by `main.js`, which does something before. */
 const SEPARATE =
-  /\/(sqlite-database|postgres-(?:connection|database)|otlp-tracing|issuers|metrics-snapshot)\.js$/;
+  /\/(sqlite-database|postgres-(?:connection|database)|otlp-tracing|issuers|metrics-snapshot|run-cli|write-stdout)\.js$/;
 const IMPORT = /import\('(\.[^']+\.js)'\)/g;
 const COMMAND_IMPORT = /import\(`\.\/commands\/\$\{name\}\.js`\)/;
 const SERVE = 'core/cli/commands/serve.js';

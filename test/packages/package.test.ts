@@ -13,8 +13,8 @@ const MAX_BYTES = 4_718_592;
 const OPENED = /new URL\(\s*["']([^"']+)["'],\s*new URL\(["']([^"']+)["'],/g;
 /** The innermost package of a file. */
 const PACKAGE = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
-/** Code for stores, issuers, traces and YAML. */
-const OF_FEW_HOSTS = /\/(?:sqlite|postgres|otlp|issuers|yaml)[^/]*$/;
+/** Code for stores, issuers, traces, YAML and the other commands. */
+const OF_FEW_HOSTS = /\/(?:sqlite|postgres|otlp|issuers|yaml)[^/]*$|\/cli\/on-demand\.js$/;
 
 describe('the package', () => {
   let folder: PackageFolder;
