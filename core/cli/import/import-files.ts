@@ -13,6 +13,7 @@ import { writeNewFiles } from '../new/write-new-files.js';
 import type { Conversion } from './conversion.js';
 import type { ImportedManifest } from './draft-manifest.js';
 import type { OpenApiDocument } from './openapi-document.js';
+import { replaceInYaml } from './replace-in-yaml.js';
 import { suggestCredentials } from './suggest-credentials.js';
 
 /** Begins a reference to a file. */
@@ -126,9 +127,11 @@ provider_errors: passthrough
   }
 
   async replaceMembers(config: JsonObject, names: readonly string[]): Promise<void> {
-    const document = await this.#parseDescriptor();
-    for (const name of names) document.setIn(['provider', 'config', name], config[name]);
-    await write(this.descriptor, document.toString());
+    let text = (await readText(this.descriptor)) ?? '';
+    for (const name of names) {
+      text = replaceInYaml(text, ['provider', 'config', name], config[name]);
+    }
+    await write(this.descriptor, text);
   }
 
   async #parseDescriptor() {

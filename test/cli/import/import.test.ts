@@ -169,6 +169,27 @@ describe('modgate import openapi', () => {
     expect(after).to.include('http://127.0.0.1:4200').and.not.to.include(ENDPOINT);
   });
 
+  it('changes nothing of the descriptor but its endpoints', async () => {
+    place.write('shop.json', createDocument());
+    await importShop();
+    const own = "limits: {timeout_ms: 0x10}   # mine\r\nowner: {name: 'a  b'}\r\n";
+    const written = read('modules.d/acme-shop.yaml').replaceAll('\n', '\r\n') + own;
+    const FORMS: readonly [before: string, after: string][] = [
+      ['endpoints: ["http://old:1"]', 'endpoints: ["http://new:1"]'],
+      ['endpoints: # ours\r\n      - http://old:1', 'endpoints: # ours\r\n      ["http://new:1"]'],
+      [
+        'endpoints:\r\n      - http://old:1 # first\r\n      - { url: http://old:2, weight: 3 }',
+        'endpoints: ["http://new:1"]',
+      ],
+    ];
+    for (const [before, after] of FORMS) {
+      const endpoints = /endpoints: \[[^\]]*\]/;
+      place.write('modules.d/acme-shop.yaml', written.replace(endpoints, before));
+      await importShop('--endpoint', 'http://new:1', '--write');
+      expect(read('modules.d/acme-shop.yaml')).to.equal(written.replace(endpoints, after));
+    }
+  });
+
   it('rejects a descriptor that no import has written', async () => {
     place.write('shop.json', createDocument());
     const ownDescriptor = 'module: acme/shop\nmanifest: ./mine.yaml\n';

@@ -204,7 +204,7 @@ describe('modgate import with an importer of a plugin', () => {
     const written = await importOrders('--write');
     expect(written.code).to.equal(0);
     expect(read('modules.d/orders/set.bin')).to.equal('two');
-    expect(read('modules.d/orders.yaml')).to.include('- c:3');
+    expect(read('modules.d/orders.yaml')).to.include('["c:3"]');
     expect((await importOrders('--check')).code).to.equal(0);
   });
 
