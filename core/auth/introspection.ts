@@ -74,7 +74,7 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   if (typeof response !== 'object' || response === null || !('active' in response)) {
     throw new IssuerError('did not respond with an introspection');
   }
-  const claims = response as Claims;
+  const claims = dropNulls(response);
   if (claims['active'] !== true) throw new RejectedToken('the token is not active', 'revoked');
   const {
     issuer,
@@ -91,6 +91,14 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   const actor = createActor(claims, config.actor);
   if (typeof exp !== 'number') return { actor, expiresAt };
   return { actor: { ...actor, expiresAt }, expiresAt };
+}
+
+const OPTIONAL = ['exp', 'nbf', 'iat', 'cnf', 'token_type'];
+
+/** Some servers send `null` for a member that others leave out. */
+function dropNulls(response: object): Claims {
+  const isGiven = ([name, value]: [string, unknown]) => value !== null || !OPTIONAL.includes(name);
+  return Object.fromEntries(Object.entries(response).filter(isGiven));
 }
 
 /** Long enough to absorb a flood, short enough for a token that was just issued. */

@@ -8,9 +8,17 @@ export function isProtected({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
 }
 
-/** A URL of an authorization server: {@link isProtected}, without credentials, query and fragment. */
-export function isIssuerUrl(text: string): boolean {
+/**
+ * The URL of a token endpoint, which may have a query (RFC 6749, section 3.2): {@link isProtected},
+ * without credentials and fragment.
+ */
+export function isTokenUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
-  return `${url.search}${url.hash}${url.username}${url.password}` === '' && isProtected(url);
+  return `${url.hash}${url.username}${url.password}` === '' && isProtected(url);
+}
+
+/** A URL of an authorization server: {@link isTokenUrl}, without a query. */
+export function isIssuerUrl(text: string): boolean {
+  return isTokenUrl(text) && new URL(text).search === '';
 }

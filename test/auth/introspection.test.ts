@@ -78,6 +78,12 @@ describe('introspection', () => {
     });
   });
 
+  it('accepts null for a member that may be missing', async () => {
+    const nulls = { exp: null, nbf: null, iat: null, cnf: null, token_type: null };
+    body = { ...ACTIVE, ...nulls };
+    expect(await open()('t')).to.deep.include({ id: 'billing' });
+  });
+
   for (const [title, make] of [
     ['that is not active', () => ({ active: false })],
     ['with a status that is a string', () => ({ ...ACTIVE, active: 'true' })],

@@ -10,6 +10,7 @@ import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
 import type { IssuedTokens } from '../sessions/token-renewal.js';
 import { createState } from './oidc-cookie.js';
+import { chooseSecretAuth, unwrapFailure, withUsualTokens } from './token-responses.js';
 
 /** The time for each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
@@ -94,18 +95,16 @@ export class OidcClient {
   async finish(answer: URL, { state, nonce, verifier }: SignInChecks): Promise<IssuedTokens> {
     const client = await import('openid-client');
     const configuration = await this.#discover();
-    const tokens = await client.authorizationCodeGrant(
-      configuration,
-      answer,
-      {
-        expectedState: state,
-        expectedNonce: nonce,
-        pkceCodeVerifier: verifier,
-        idTokenExpected: true,
-      },
-      this.#tokenParameters(),
+    const checks = {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    };
+    const parameters = this.#tokenParameters();
+    return readTokens(
+      await unwrapFailure(client.authorizationCodeGrant(configuration, answer, checks, parameters)),
     );
-    return readTokens(tokens);
   }
 
   /**
@@ -117,7 +116,9 @@ export class OidcClient {
     const configuration = await this.#discover();
     try {
       const parameters = this.#tokenParameters();
-      return readTokens(await client.refreshTokenGrant(configuration, refreshToken, parameters));
+      return readTokens(
+        await unwrapFailure(client.refreshTokenGrant(configuration, refreshToken, parameters)),
+      );
     } catch (error) {
       if (error instanceof client.ResponseBodyError && error.error === 'invalid_grant') return null;
       throw error;
@@ -152,13 +153,16 @@ export class OidcClient {
   async #readConfiguration(): Promise<Configuration> {
     const client = await import('openid-client');
     const { issuer, client_id: clientId } = this.#config;
+    const secret = this.#secret?.reveal();
     const authentication =
-      this.#secret === null ? client.None() : client.ClientSecretBasic(this.#secret.reveal());
+      secret === undefined
+        ? client.None()
+        : chooseSecretAuth(client.ClientSecretBasic(secret), client.ClientSecretPost(secret));
     const url = new URL(issuer);
     const isPlain = url.protocol === 'http:' && isLoopbackName(url.hostname);
     return client.discovery(url, clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
-      [client.customFetch]: fetchFromIssuer,
+      [client.customFetch]: withUsualTokens(fetchFromIssuer),
       // Without this option, the signature of an ID token is not verified if TLS protects the token
       // endpoint.
       execute: [

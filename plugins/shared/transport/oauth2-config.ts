@@ -1,6 +1,6 @@
 import { array, define, enums, object, refine, size } from 'superstruct';
 import { described, matching, optionally, secretReference } from '../../../core/contract/index.js';
-import { isIssuerUrl } from '../loopback.js';
+import { isIssuerUrl, isTokenUrl } from '../loopback.js';
 
 const MAX_SCOPES = 64;
 const MAX_LENGTH = 1_024;
@@ -11,6 +11,14 @@ const url = described(
     (value) => typeof value === 'string' && isIssuerUrl(value),
   ),
   { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://[^?#@\\s]+$' },
+);
+
+const tokenUrl = described(
+  define<string>(
+    'https URL without credentials and fragment (http only on loopback)',
+    (value) => typeof value === 'string' && isTokenUrl(value),
+  ),
+  { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://[^#\\s]+$' },
 );
 
 const VISIBLE = /^[\x20-\x7e]+$/;
@@ -81,7 +89,7 @@ export const oauth2 = described(
     refine(
       refine(
         object({
-          token_url: optionally(url, { description: 'The token endpoint.' }),
+          token_url: optionally(tokenUrl, { description: 'The token endpoint.' }),
           issuer: optionally(url, {
             description:
               'The authorization server, whose discovery document names the token endpoint.',
@@ -112,7 +120,7 @@ export const exchange = described(
         issuer: described(text, {
           description: 'Whose tokens of callers are exchanged: an issuer of the issuers file.',
         }),
-        token_url: optionally(url, {
+        token_url: optionally(tokenUrl, {
           description:
             "The token endpoint, one of the issuer's token_endpoints in the issuers file. Default: that of its discovery.",
         }),

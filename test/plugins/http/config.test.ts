@@ -36,6 +36,10 @@ describe('config of the http kinds', () => {
       ...ONE,
       auth: { oauth2: { ...CLIENT, token_url: 'https://a/token', client_auth: 'post' } },
     },
+    'OAuth 2 with a query': {
+      ...ONE,
+      auth: { oauth2: { ...CLIENT, token_url: 'https://a/token?p=b2c_1' } },
+    },
     'OAuth 2 on loopback': { ...ONE, auth: { oauth2: { ...CLIENT, issuer: 'http://[::1]:1' } } },
     'OAuth 2 with a key and everything': {
       ...ONE,
@@ -160,7 +164,11 @@ describe('config of the http kinds', () => {
       ],
       plain: [
         { ...CLIENT, token_url: 'http://a/token' },
-        "'auth.oauth2.token_url' must be an https URL without credentials, query and fragment (http only on loopback)",
+        "'auth.oauth2.token_url' must be an https URL without credentials and fragment (http only on loopback)",
+      ],
+      query: [
+        { ...CLIENT, issuer: 'https://a?p=1' },
+        "'auth.oauth2.issuer' must be an https URL without credentials, query and fragment (http only on loopback)",
       ],
       user: [
         { ...CLIENT, issuer: 'https://a:b@c' },
