@@ -42,11 +42,18 @@ export interface Heartbeat
   readonly serves: readonly string[] | null;
 }
 
+/** What the store has of a host after its heartbeat. Times are those of the store. */
+export interface StoredHeartbeat {
+  readonly at: string;
+  readonly startedAt: string;
+  /** False for a host that was not listed any more, until it sends what it serves. */
+  readonly isComplete: boolean;
+}
+
 /** The hosts of fleets. PostgreSQL only: with SQLite every function throws. */
 export function createFleetHostStore(use: UseDatabase) {
   return {
-    /** @returns the time of the store */
-    beat: ({ rejected, serves, ...heartbeat }: Heartbeat): Promise<string> =>
+    beat: ({ rejected, serves, ...heartbeat }: Heartbeat): Promise<StoredHeartbeat> =>
       use(async (database) => {
         const { query, sql } = database;
         const row = {
@@ -55,7 +62,7 @@ export function createFleetHostStore(use: UseDatabase) {
           serves: serves === null ? null : JSON.stringify(serves),
           heartbeat_at: storeTime(database),
         };
-        const { heartbeat_at: now } = await query
+        const { is_complete, ...times } = await query
           .insertInto('fleet_host')
           .values({ ...row, started_at: row.heartbeat_at })
           .onConflict((conflict) =>
@@ -67,9 +74,10 @@ export function createFleetHostStore(use: UseDatabase) {
                 then excluded.started_at else fleet_host.started_at end`,
             }),
           )
-          .returning('heartbeat_at')
+          .returning(['heartbeat_at', 'started_at'])
+          .returning(sql<boolean>`serves is not null`.as('is_complete'))
           .executeTakeFirstOrThrow();
-        return now;
+        return { at: times.heartbeat_at, startedAt: times.started_at, isComplete: is_complete };
       }),
     /**
      * Lists hosts by id.
@@ -100,13 +108,16 @@ export function createFleetHostStore(use: UseDatabase) {
           rejected: JSON.parse(rejected) as string[],
         }));
       }),
-    /** Removes a host, and what it has reported of releases. */
-    remove: (fleet: string, id: string): Promise<void> =>
+    /**
+     * Removes a host, and what it has reported of releases.
+     * @param startedAt keeps a host with this id that has started at another time
+     */
+    remove: (fleet: string, id: string, startedAt: string): Promise<void> =>
       use(({ transact }) =>
         transact(async (trx) => {
           await trx
             .deleteFrom('fleet_host')
-            .where(({ and }) => and({ fleet, id }))
+            .where(({ and }) => and({ fleet, id, started_at: startedAt }))
             .execute();
           await removeReports(trx, fleet);
         }),

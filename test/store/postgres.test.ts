@@ -97,25 +97,45 @@ describe('PostgreSQL store', () => {
     expect(notified).to.deep.equal([RELEASE_CHANGE]);
   });
 
+  it('keeps a host that another one with its id wants to remove, and asks for what it serves', async () => {
+    backend = createPostgresBackend();
+    const { fleetHosts } = await backend.open();
+    const beat = (serves: readonly string[] | null) =>
+      fleetHosts.beat({
+        ...{ fleet: 'shop', id: 'a', version: '0.1.0', address: '', state: 'ready' },
+        ...{ workers: 1, digest: '', rejected: [], serves },
+      });
+    const { startedAt, isComplete } = await beat(['crm']);
+    expect(isComplete).to.equal(true);
+    await fleetHosts.remove('shop', 'a', '2026-01-01T00:00:00.000Z');
+    expect(await beat(null)).to.include({ startedAt, isComplete: true });
+    await fleetHosts.remove('shop', 'a', startedAt);
+    expect(await beat(null)).to.include({ isComplete: false });
+    expect(await beat(['crm'])).to.include({ isComplete: true });
+  });
+
   it('removes what a host has reported of releases with the host, unless a canary needs it', async () => {
     backend = createPostgresBackend();
     const { fleetHosts, releases } = await backend.open();
     const schema = new URL(backend.url ?? '').searchParams.get('schema');
+    const started = new Map<string, string>();
+    const leave = (id: string) => fleetHosts.remove('shop', id, started.get(id) ?? '');
     const join = async (id: string) => {
       const served = { workers: 1, digest: '', rejected: [], serves: null };
       const host = { version: '0.1.0', address: '', state: 'ready' } as const;
-      await fleetHosts.beat({ fleet: 'shop', id, ...host, ...served });
+      const { startedAt } = await fleetHosts.beat({ fleet: 'shop', id, ...host, ...served });
+      started.set(id, startedAt);
       await releases.report('shop', { host: id, release: null, problem: null, figures: null });
     };
     const reported = async () => (await releases.listHosts('shop')).map(({ host }) => host);
     for (const id of ['a', 'b', 'c', 'd']) await join(id);
-    await fleetHosts.remove('shop', 'a');
+    await leave('a');
     expect(await reported()).to.deep.equal(['b', 'c', 'd']);
     await runSql(`update ${schema}.fleet_host set heartbeat_at = '2026-01-01' where id = 'b'`);
     await fleetHosts.prune('shop');
     expect(await reported()).to.deep.equal(['c', 'd']);
     await runSql(`insert into ${schema}.release_state values ('shop', null, '{}')`);
-    await fleetHosts.remove('shop', 'c');
+    await leave('c');
     expect(await reported()).to.deep.equal(['c', 'd']);
     await runSql(`update ${schema}.release_state set canary = null`);
     await fleetHosts.prune('shop');

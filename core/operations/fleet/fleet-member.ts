@@ -54,11 +54,14 @@ export class FleetMember implements Fleet {
   readonly #options: FleetMemberOptions;
   readonly #heartbeatMs: number;
   readonly #mayWarn = createLogInterval(WARN_INTERVAL_MS);
+  readonly #mayWarnOfOther = createLogInterval(WARN_INTERVAL_MS);
   readonly #mayWarnOfClock = createLogInterval(WARN_INTERVAL_MS);
   #clockSkewMs: number | null = null;
   #id: string | null = null;
   /** The modules that the store has for this host; `null` if unknown. */
   #reported: string | null = null;
+  /** When this host has started, by the clock of the store; `null` before the first heartbeat. */
+  #startedAt: string | null = null;
   #beats = 0;
   #timer: NodeJS.Timeout | undefined;
   /** The time of the next heartbeat, on a monotonic clock. */
@@ -127,7 +130,7 @@ export class FleetMember implements Fleet {
     if (!leadership.leads || id === null) return;
     const remove = async () => {
       await this.#beating;
-      await hosts.remove(fleet, id);
+      if (this.#startedAt !== null) await hosts.remove(fleet, id, this.#startedAt);
     };
     await settleWithin(
       remove().catch((error: unknown) => this.#warn(error)),
@@ -184,15 +187,18 @@ export class FleetMember implements Fleet {
       this.#isMixed = workers > 1 && modules.some(({ state }) => state === 'waiting');
       const { digest, rejected, serves } = describeServed(modules);
       const sentAt = Date.now();
-      const storeTime = await hosts.beat({
+      const stored = await hosts.beat({
         ...{ fleet, version, digest, rejected, workers },
         id: this.#id,
         address: this.#address,
         state: this.#readPhase(),
         serves: this.#reported === digest ? null : serves,
       });
-      this.#compareClocks(Date.parse(storeTime), sentAt, Date.now());
-      this.#reported = digest;
+      this.#compareClocks(Date.parse(stored.at), sentAt, Date.now());
+      if (!stored.isComplete) this.#startedAt = null;
+      this.#startedAt ??= stored.startedAt;
+      if (stored.startedAt !== this.#startedAt) this.#warnOfOther();
+      this.#reported = stored.isComplete ? digest : null;
       this.#beats += 1;
       if (this.#beats % PRUNE_EVERY === 0) await hosts.prune(fleet);
       if (this.#beats % LIST_EVERY === 1) {
@@ -213,6 +219,12 @@ export class FleetMember implements Fleet {
     if (!this.#mayWarnOfClock()) return;
     const fields = { skew_ms: Math.round(skewMs) };
     this.#options.log.warn(fields, 'clock differs from that of the store');
+  }
+
+  /** A copied state folder, or a host that replaces this one before it has stopped. */
+  #warnOfOther(): void {
+    if (!this.#mayWarnOfOther()) return;
+    this.#options.log.warn({ id: this.#id }, 'another host of the fleet has the same id');
   }
 
   /** A host is ready when all of its workers are. */

@@ -18,6 +18,8 @@ describe('heartbeats of a host', () => {
   /** The promise that a heartbeat waits for. */
   let blocked: Promise<void>;
   let storeTime: () => number;
+  let stored: { startedAt: string; isComplete: boolean };
+  let removed: string[];
   let warnings: object[];
   let list: ModuleList;
 
@@ -26,6 +28,8 @@ describe('heartbeats of a host', () => {
     beats = [];
     blocked = Promise.resolve();
     storeTime = Date.now;
+    stored = { startedAt: 'first', isComplete: true };
+    removed = [];
     warnings = [];
     const log = { ...silent, warn: (fields: object) => void warnings.push(fields) };
     list = { modules: [], ignored: [], workers: 1 };
@@ -33,9 +37,11 @@ describe('heartbeats of a host', () => {
       beat: async (beat: Heartbeat) => {
         beats.push(beat);
         await blocked;
-        return new Date(storeTime()).toISOString();
+        return { at: new Date(storeTime()).toISOString(), ...stored };
       },
       list: async () => [],
+      remove: async (_fleet: string, _id: string, startedAt: string) =>
+        void removed.push(startedAt),
     } as unknown as FleetHostStore;
     member = new FleetMember({
       ...{ fleet: 'shop', version: '0.1.0', stateDir: state, hosts, log },
@@ -93,6 +99,33 @@ describe('heartbeats of a host', () => {
     list = { ...list, modules: [] };
     await waitUntil('the report', () => beats.at(-1)?.rejected.length === 0);
     expect(beats[1]?.rejected).to.deep.equal(['crm']);
+  });
+
+  it('send again what the host serves when the list has lost it', async () => {
+    change();
+    await untilBeats(2);
+    expect(beats[1]?.serves).to.equal(null);
+    stored = { startedAt: 'later', isComplete: false };
+    change();
+    await untilBeats(3);
+    stored = { startedAt: 'later', isComplete: true };
+    change();
+    await untilBeats(4);
+    expect(beats[3]?.serves).to.deep.equal([]);
+    await member.leave();
+    expect(removed).to.deep.equal(['later']);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('warn of another host with the same id, which stays in the list', async () => {
+    stored = { startedAt: 'later', isComplete: true };
+    change();
+    await waitUntil('the warning', () => warnings.length > 0);
+    expect(warnings[0])
+      .to.have.property('id')
+      .matches(/^host_/);
+    await member.leave();
+    expect(removed).to.deep.equal(['first']);
   });
 
   it('warn of a clock that differs from that of the store', async () => {
