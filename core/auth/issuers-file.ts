@@ -15,8 +15,9 @@ import {
 import type { AnyStruct } from '../contract/described.js';
 import { matching } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
+import { InvalidFile } from '../document/diagnostic.js';
 import { assertDistinct, parseByStruct } from '../document/parse-file.js';
-import { resolveReferences } from '../document/references.js';
+import { listReferencedFiles, resolveReferences } from '../document/references.js';
 import { nonEmptyText, wholeNumber } from '../document/structs.js';
 import { isLoopbackAddress } from '../lib/loopback.js';
 import { MAX_TOKEN_LENGTH, scope, tokenId } from './actor-syntax.js';
@@ -201,6 +202,17 @@ export async function parseIssuersFile(
     source: { ...source, prefix: [] },
   });
   return { issuers, introspection, secret: (name) => references.secret(name), baseDir };
+}
+
+/** The files with the secrets of an issuers file; none for an invalid one. */
+export function listSecretFiles(file: string, text: string): readonly string[] {
+  try {
+    const { written } = parseByStruct(file, text, ISSUERS_FILE);
+    return listReferencedFiles(ISSUERS_FILE, written, dirname(file));
+  } catch (error) {
+    if (error instanceof InvalidFile) return [];
+    throw error;
+  }
 }
 
 /**

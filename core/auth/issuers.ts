@@ -12,6 +12,7 @@ import {
   findTokenEndpoints,
   type IssuerConfig,
   type IssuersFile,
+  listSecretFiles,
   parseIssuersFile,
 } from './issuers-file.js';
 import { openIssuerKeys } from './keys/issuer-keys.js';
@@ -68,6 +69,7 @@ export async function openIssuersAuthenticators(
     name: 'issuers file',
     parse: async (name, text) =>
       openIssuers(await parseIssuersFile(name, text, environment), { log, isOffline }, rejections),
+    listFiles: listSecretFiles,
     describe: ({ byName, introspection }) => ({
       issuers: byName.size,
       introspection: introspection.length,

@@ -27,6 +27,8 @@ interface CommonOptions<T> {
 interface ReloadOptions<T> extends CommonOptions<T> {
   /** @throws InvalidFile for an invalid text. */
   readonly parse: (file: string, text: string) => T | Promise<T>;
+  /** Lists the files that `parse` reads. A change of one is noticed by a poll. Default: none. */
+  readonly listFiles?: (file: string, text: string) => readonly string[];
 }
 
 interface ReloadFilesOptions<T> extends CommonOptions<T> {
@@ -35,6 +37,7 @@ interface ReloadFilesOptions<T> extends CommonOptions<T> {
    * @throws InvalidFile or ConfigError for invalid contents.
    */
   readonly parse: (contents: readonly Buffer[]) => T | Promise<T>;
+  readonly listFiles?: (contents: readonly Buffer[]) => readonly string[];
 }
 
 /**
@@ -44,10 +47,17 @@ interface ReloadFilesOptions<T> extends CommonOptions<T> {
  */
 export function openReloadedFile<T>(
   file: string,
-  { parse, ...options }: ReloadOptions<T>,
+  { parse, listFiles, ...options }: ReloadOptions<T>,
 ): Promise<ReloadedFile<T>> {
+  // Each poll asks again, mostly for the same text.
+  let listed: { readonly text: string; readonly files: readonly string[] } | null = null;
   return openReloadedFiles([file], {
     ...options,
+    listFiles: ([bytes = Buffer.alloc(0)]) => {
+      const text = decodeUtf8(bytes) ?? '';
+      if (listed?.text !== text) listed = { text, files: listFiles?.(file, text) ?? [] };
+      return listed.files;
+    },
     parse: ([bytes = Buffer.alloc(0)]) => {
       const text = decodeUtf8(bytes);
       if (text === null) throw createUnusableFile(file, createEncodingError(bytes));
@@ -65,7 +75,7 @@ export async function openReloadedFiles<T>(
   options: ReloadFilesOptions<T>,
 ): Promise<ReloadedFile<T>> {
   const fingerprint = await takeFingerprint(files);
-  const content = await readContent(files);
+  const content = await readContent(files, options);
   const current = await parseContent(content, options);
   const opened = new ReloadedFile(files, options, { fingerprint, key: content.key, current });
   await opened.start();
@@ -141,7 +151,7 @@ export class ReloadedFile<T> {
     const isEvent = !isPoll && this.#settling === null;
     if (isEvent && isSame(fingerprint, this.#fingerprint)) return null;
     const startedAt = performance.now();
-    const content = await readContent(this.#files);
+    const content = await readContent(this.#files, this.#options);
     const endedAt = performance.now();
     const isBusy = isTransient(content.error);
     if (isBusy && !this.#isBusy) this.#warn('cannot be read at the moment');
@@ -199,14 +209,29 @@ interface Content {
   readonly error: InvalidFile | null;
 }
 
-async function readContent(files: readonly string[]): Promise<Content> {
+async function readContent(
+  files: readonly string[],
+  { listFiles }: Pick<ReloadFilesOptions<unknown>, 'listFiles'>,
+): Promise<Content> {
   const buffers: Buffer[] = [];
   try {
     for (const file of files) buffers.push(await readUsableFile(file));
-    return { key: buffers.map((bytes) => hash('sha256', bytes)).join(), buffers, error: null };
+    const keys = buffers.map((bytes) => hash('sha256', bytes));
+    for (const file of listFiles?.(buffers) ?? []) keys.push(await readKey(file));
+    return { key: keys.join(), buffers, error: null };
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
     return { key: error.message, buffers, error };
+  }
+}
+
+/** An unreadable file is one content too: `parse` says what is wrong with it. */
+async function readKey(file: string): Promise<string> {
+  try {
+    return hash('sha256', await readSmallFile(file));
+  } catch (error) {
+    if (error instanceof FileError) return error.message;
+    throw error;
   }
 }
 

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { createBearerCredentials } from '../../core/auth/caller-credentials.js';
 import { Introspection } from '../../core/auth/introspection.js';
+import { openIssuersAuthenticators } from '../../core/auth/issuers.js';
 import type { IntrospectionConfig } from '../../core/auth/issuers-file.js';
 import { UnverifiableToken } from '../../core/auth/rejected-token.js';
 import { createRejectionLog } from '../../core/auth/rejection-log.js';
@@ -7,6 +11,7 @@ import { type Actor, Secret } from '../../core/contract/index.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 const seconds = () => Math.floor(Date.now() / 1000);
 const ACTIVE = {
@@ -22,9 +27,12 @@ describe('introspection', () => {
   let body: unknown;
   let status = 200;
   let held: (() => void)[] | null = null;
+  /** Those of the last request. */
+  let credentials = '';
 
   before(async () => {
-    issuer = await startProvider((_request, response) => {
+    issuer = await startProvider((request, response) => {
+      credentials = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64').toString();
       const respond = () => response.writeHead(status).end(JSON.stringify(body));
       if (held === null) respond();
       else held.push(respond);
@@ -76,6 +84,28 @@ describe('introspection', () => {
       id: 'billing',
       scopes: new Set(['crm.read']),
     });
+  });
+
+  it('is requested with the secret of a file that has changed', async () => {
+    const entry = {
+      name: 'corp',
+      url: issuer.url,
+      client_id: 'modgate',
+      actor: { kind: 'service' },
+    };
+    const introspection = [{ ...entry, client_secret: 'file:secret', cache_seconds: 0 }];
+    const files = { 'issuers.json': JSON.stringify({ introspection }), secret: 'first' };
+    const folder = createFolder(files);
+    const options = { log: createRecordedLog().log, environment: {}, pollMs: 50 };
+    const opened = await openIssuersAuthenticators(join(folder, 'issuers.json'), options);
+    const secretOfRequest = async () => {
+      await opened.chain[1]?.authenticate(createBearerCredentials('opaque'));
+      return credentials.slice('modgate:'.length);
+    };
+    expect(await secretOfRequest()).to.equal('first');
+    writeFileSync(join(folder, 'secret'), 'second');
+    await waitUntil('the second', async () => (await secretOfRequest()) === 'second', 15_000);
+    await opened.close();
   });
 
   it('accepts null for a member that may be missing', async () => {

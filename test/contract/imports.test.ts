@@ -21,8 +21,11 @@ const PUBLIC = ['core/contract/index', 'plugins/shared/transport'];
 /** What else plugins import that those of others cannot, and why. */
 const EXCEPTIONS: Readonly<Record<string, readonly RegExp[]>> = {
   amqp: [],
-  // It shows the host's own lists.
-  console: [/^core\/contract\/[a-z-]+$/, /^plugins\/shared\/[a-z-]+$/],
+  // It shows the host's own lists, and reads token responses as the transport does.
+  console: [
+    /^core\/contract\/[a-z-]+$/,
+    /^plugins\/shared\/(?:transport\/tokens\/token-answer|[a-z-]+)$/,
+  ],
   docs: [/^plugins\/shared\/(?:bundle|serve-pages)$/],
   grpc: [],
   // `modgate/transport` is built on it.

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { createFileDiagnostic, InvalidFile } from '../../core/document/diagnostic.js';
@@ -49,6 +49,24 @@ describe('reloaded file', () => {
     expect(changes).to.deep.equal([['good one', 'good two']]);
     await waitUntil('a log line', () => logged(/^tokens file reloaded$/) === 1, DEADLINE_MS);
     expect(reloaded.reloads).to.deep.equal({ success: 1, failure: 0 });
+  });
+
+  it('is parsed again when a file that it names changes', async () => {
+    const named = join(dirname(file), 'secret');
+    writeFileSync(named, 'first');
+    writeFileSync(file, `good ${named}`);
+    const { log } = createRecordedLog();
+    const read = (name: string, text: string) => `${parse(name, text)} ${readFileSync(named)}`;
+    const listFiles = (_name: string, text: string) => [text.slice('good '.length)];
+    const describe = () => ({});
+    const reloaded = await openReloadedFile(file, {
+      ...{ log, name: 'issuers file', parse: read, listFiles, describe, pollMs: 50 },
+    });
+    opened = reloaded;
+    expect(reloaded.current).to.equal(`good ${named} first`);
+    writeFileSync(named, 'second');
+    const hasSecond = () => reloaded.current === `good ${named} second`;
+    await waitUntil('the change', hasSecond, DEADLINE_MS);
   });
 
   it('keeps the last good content, and logs an invalid one once', async () => {
