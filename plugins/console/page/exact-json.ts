@@ -1,13 +1,13 @@
 // JSON whose numbers keep their digits. Rows have keys beyond 2^53, which JavaScript would round.
 
-/** Matches strings, to skip their digits, and numbers that may exceed a double. */
+/** Matches strings, to skip their digits, and numbers whose digits a double may not keep. */
 const STRING_OR_LONG_NUMBER =
-  /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?|-?\d[\d.]*[eE][+-]?\d+/g;
+  /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])|-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-0/g;
 /** Random, so that no text of a provider is mistaken for a number. */
 const MARK = crypto.getRandomValues(new Uint32Array(4)).join('-');
 const MARKED = new RegExp(`"${MARK}([^"]+)"`, 'g');
 
-/** A number that may exceed a double, with its digits. */
+/** A number that a double would write with other digits, such as 1.10. */
 class LongNumber {
   readonly #digits: string;
 
@@ -22,6 +22,10 @@ class LongNumber {
   toJSON(): string {
     return MARK + this.#digits;
   }
+}
+
+export function isLongNumber(value: unknown): boolean {
+  return value instanceof LongNumber;
 }
 
 /** @throws SyntaxError like `JSON.parse`. */

@@ -228,7 +228,9 @@ function applyChanges({ changed, removed }: Changes): void {
 
 function applyCounts({ modules: counts }: CountChanges): void {
   modules.value = modules.value?.map((module) => {
-    const now = module.name === null ? undefined : counts[module.name];
+    const { name } = module;
+    // A module may have the name of a member that objects inherit.
+    const now = name !== null && Object.hasOwn(counts, name) ? counts[name] : undefined;
     if (now === undefined) return module;
     const [calls, failed, in_flight, queued, streams] = now;
     return { ...module, counts: { calls, failed, in_flight, queued, streams } };

@@ -6,13 +6,16 @@ import { type RunningHost, startHost } from '../../support/start-host.js';
 /** Neither is a value of a double. */
 const ID = '12345678901234567890';
 const RATE = '-0.1234567890123456789';
-const ROWS = `{"records":[{"id":${ID},"rate":${RATE},"more":{"deep":[${ID}]}}],"next_cursor":null}`;
+/** A double would write 1.1. */
+const PRICE = '1.10';
+const ROWS = `{"records":[{"id":${ID},"rate":${RATE},"more":{"deep":[${ID}]},"price":${PRICE}}],"next_cursor":null}`;
 const TOKEN = 'dev-user:ann:console.admin,modgate.modules.read';
 
 const FIELDS = [
   { name: 'id', type: 'integer' },
   { name: 'rate', type: 'number' },
   { name: 'more', type: 'json' },
+  { name: 'price', type: 'number' },
 ] as const;
 
 const MANIFEST = {
@@ -78,13 +81,14 @@ describe('numbers that JavaScript cannot hold, in the console', () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('cell', { name: ID, exact: true }).waitFor();
     await page.getByRole('cell', { name: RATE, exact: true }).waitFor();
+    await page.getByRole('cell', { name: PRICE, exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await page.getByRole('button', { name: 'Close this account' }).click();
     expect(await page.getByLabel('id').inputValue()).to.equal(ID);
     await page.getByRole('button', { name: 'Close the account' }).click();
     await page.getByText(`"closed": ${ID}`).waitFor();
     const sent = provider.requests.find(({ method }) => method === 'POST')?.body.toString();
-    expect(sent).to.equal(`{"id":${ID},"rate":${RATE},"more":{"deep":[${ID}]}}`);
+    expect(sent).to.equal(`{"id":${ID},"rate":${RATE},"more":{"deep":[${ID}]},"price":${PRICE}}`);
     await close();
   });
 });

@@ -134,6 +134,54 @@ export function describeLong(endpoint: string): object {
   return describe('long', endpoint, manifest, ['long.read']);
 }
 
+const NOTES_FIELDS = [
+  { name: 'id', type: 'integer' },
+  { name: 'constructor', type: 'string' },
+  { name: 'text', type: 'string', nullable: true, required: true },
+  { name: 'title', type: 'string' },
+] as const;
+
+/** A module whose records are not all alike, with an action that gets the members of a record. */
+export function describeNotes(endpoint: string): object {
+  const capability = 'notes.use';
+  const toField = ({ name, type }: (typeof NOTES_FIELDS)[number]) => ({ name, type });
+  const manifest = {
+    protocol: 'modgate.manifest.v1',
+    module_id: 'notes',
+    capabilities: [capability],
+    http_routes: [],
+    admin: {
+      entities: [
+        {
+          ...{ name: 'notes', read_capability: capability, list_path: '/admin/notes' },
+          fields: NOTES_FIELDS.map(toField),
+        },
+        { name: 'odd', read_capability: capability, list_path: '/admin/odd' },
+      ],
+      actions: [
+        {
+          ...{ name: 'keep', label: 'Keep the note', capability, invoke_path: '/admin/keep' },
+          input_schema: { fields: NOTES_FIELDS },
+        },
+      ],
+    },
+    console_contributions: [
+      {
+        target: 'notes.notes.row.actions',
+        label: 'Keep this note',
+        action: {
+          ...{ kind: 'admin_action', module: 'notes', name: 'keep' },
+          input_bindings: NOTES_FIELDS.map(({ name }) => ({
+            input: name,
+            value: { kind: 'slot_context', path: `row.${name}` },
+          })),
+        },
+      },
+    ],
+  };
+  return describe('notes', endpoint, manifest, [capability]);
+}
+
 export function describeBilling(endpoint: string): object {
   return describe('billing', endpoint, BILLING_MANIFEST, ['billing.write']);
 }
@@ -162,7 +210,10 @@ export const answerShop: RequestListener = (request, response) => {
   const name = pathname.split('/').at(-1) ?? '';
   response.setHeader('content-type', 'application/json');
   const count = LISTS[pathname];
-  if (count !== undefined) {
+  const records = RECORDS[pathname];
+  if (records !== undefined) {
+    response.end(`{"records":${records},"next_cursor":null}`);
+  } else if (count !== undefined) {
     const limit = Number(searchParams.get('limit'));
     response.end(listContacts(limit, searchParams.get('cursor'), count));
   } else if (name === 'break') {
@@ -171,6 +222,11 @@ export const answerShop: RequestListener = (request, response) => {
   } else {
     response.end(JSON.stringify({ done: name }));
   }
+};
+
+const RECORDS: Readonly<Record<string, string>> = {
+  '/admin/notes': '[{"id":1,"text":null,"title":""},{"id":2,"text":"two\\nlines","title":"b"}]',
+  '/admin/odd': '[7,"seven",null,[7]]',
 };
 
 const LISTS: Readonly<Record<string, number>> = {

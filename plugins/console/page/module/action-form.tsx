@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { callBridge } from '../bridge.js';
 import { formatJson, parseJson, parseNumber } from '../exact-json.js';
 import type { ActionInputField, AdminAction, ModuleStatus, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { ProblemBox } from '../ui/parts.js';
 import { PhraseField } from '../ui/phrase-field.js';
+import { TextField } from '../ui/text-field.js';
 
 interface ActionFormProps {
   readonly module: ModuleStatus;
@@ -27,7 +29,7 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
   const isConfirmed = required === undefined || phrase === required;
 
   const invoke = async () => {
-    const read = readInput(fields, texts);
+    const read = readInput(fields, texts, input);
     if (!read.ok) {
       setProblem(createInputProblem(read.field, read.reason));
       return;
@@ -48,8 +50,16 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
     onDone?.();
   };
 
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // The button that opened the form is gone, and the focus with it.
+    if (document.activeElement !== document.body) return;
+    form.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus();
+  }, []);
+
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault();
         void invoke();
@@ -59,7 +69,7 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
         <InputField
           key={field.name}
           field={field}
-          text={texts[field.name] ?? ''}
+          text={textOf(texts, field)}
           onText={(text) => setTexts({ ...texts, [field.name]: text })}
         />
       ))}
@@ -74,16 +84,16 @@ export function ActionForm({ module, action, input = {}, onClose, onDone }: Acti
           />
         </label>
       )}
-      {confirmation && <p class="note">{confirmation.message}</p>}
+      {confirmation && <p class="note lines">{confirmation.message}</p>}
       {required !== undefined && <PhraseField phrase={required} text={phrase} onText={setPhrase} />}
       <div class="row">
-        <button
+        <FocusableButton
           type="submit"
           class={danger === 'high' ? 'danger' : 'primary'}
-          disabled={isBusy || !isConfirmed}
+          isOff={isBusy || !isConfirmed}
         >
           {isBusy ? 'Running…' : (action.label ?? action.name)}
-        </button>
+        </FocusableButton>
         <button type="button" class="quiet" onClick={onClose}>
           Close
         </button>
@@ -108,10 +118,13 @@ function InputField({
   text: string;
   onText: (text: string) => void;
 }) {
-  const { name, label, type, required = false } = field;
+  const id = useId();
+  const { name, label, type, nullable = false } = field;
+  const required = field.required === true && !nullable;
   const title = (
     <span>
-      {label ?? name} {!required && <span class="help">optional</span>}
+      {label ?? name}{' '}
+      {!required && <span class="help">{field.required ? 'empty for null' : 'optional'}</span>}
     </span>
   );
   if (type === 'boolean') {
@@ -143,6 +156,14 @@ function InputField({
       </label>
     );
   }
+  if (type === 'string') {
+    return (
+      <label for={id}>
+        {title}
+        <TextField id={id} required={required} text={text} onText={onText} />
+      </label>
+    );
+  }
   const mode = type === 'integer' ? 'numeric' : type === 'number' ? 'decimal' : 'text';
   return (
     <label>
@@ -166,21 +187,35 @@ function createTexts(
 ): Texts {
   if (fields === null) return { '': Object.keys(input).length === 0 ? '' : formatJson(input) };
   return Object.fromEntries(
-    fields.flatMap(({ name, type }) => {
-      const value = input[name];
-      if (value === undefined || value === null) return [];
-      const isText = type !== 'json' && typeof value !== 'object';
-      return [[name, isText ? String(value) : formatJson(value)]];
-    }),
+    fields
+      .filter(({ name }) => Object.hasOwn(input, name))
+      .map((field) => [field.name, toText(field, input[field.name])]),
   );
+}
+
+function toText({ type }: ActionInputField, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return type !== 'json' && typeof value !== 'object' ? String(value) : formatJson(value);
+}
+
+/** A field may have the name of a member that objects inherit. */
+function textOf(texts: Texts, { name }: ActionInputField): string {
+  return Object.hasOwn(texts, name) ? (texts[name] ?? '') : '';
 }
 
 type ReadInput =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly field: string; readonly reason: string };
 
-/** The host validates the input again. */
-function readInput(fields: readonly ActionInputField[] | null, texts: Texts): ReadInput {
+/**
+ * The host validates the input again.
+ * @param given the input of the contribution, whose values are kept where their text is unchanged
+ */
+function readInput(
+  fields: readonly ActionInputField[] | null,
+  texts: Texts,
+  given: Readonly<Record<string, unknown>>,
+): ReadInput {
   if (fields === null) {
     const text = texts[''] ?? '';
     if (text.trim() === '') return { ok: true, input: undefined };
@@ -190,18 +225,22 @@ function readInput(fields: readonly ActionInputField[] | null, texts: Texts): Re
       return { ok: false, field: 'input', reason: 'expected JSON' };
     }
   }
-  const input: Record<string, unknown> = {};
+  const members: [string, unknown][] = [];
   for (const field of fields) {
-    const text = texts[field.name] ?? '';
-    if (text === '' && field.type !== 'string') continue;
-    if (text === '' && !field.required) continue;
-    try {
-      input[field.name] = readValue(field, text);
-    } catch (error) {
-      return { ok: false, field: field.name, reason: String((error as Error).message) };
+    const { name, required = false, nullable = false } = field;
+    const text = textOf(texts, field);
+    const isGiven = Object.hasOwn(given, name) && text === toText(field, given[name]);
+    if (isGiven) members.push([name, given[name]]);
+    else if (text === '' && required && nullable) members.push([name, null]);
+    else if (text !== '') {
+      try {
+        members.push([name, readValue(field, text)]);
+      } catch (error) {
+        return { ok: false, field: name, reason: String((error as Error).message) };
+      }
     }
   }
-  return { ok: true, input };
+  return { ok: true, input: Object.fromEntries(members) };
 }
 
 function readValue({ type }: ActionInputField, text: string): unknown {

@@ -1,5 +1,6 @@
 import { formatJson, parseJson, parseNumber } from '../exact-json.js';
 import type { ConfigType } from '../types.js';
+import { TextField } from '../ui/text-field.js';
 
 interface ConfigControlProps {
   readonly id: string;
@@ -42,11 +43,12 @@ export function ConfigControl({ id, type, isSecret, text, onText }: ConfigContro
       return <textarea {...common} rows={4} onInput={onInput} />;
     default:
       return (
-        <input
-          {...common}
-          type={isSecret ? 'password' : 'text'}
-          autocomplete="off"
-          onInput={onInput}
+        <TextField
+          id={id}
+          aria-describedby={`${id}-help`}
+          isSecret={isSecret}
+          text={text}
+          onText={onText}
         />
       );
   }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Answer } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import type { ConfigField, ConfigType, Manifest, ModuleStatus, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { formatClock } from '../ui/format-time.js';
 import { Card, Empty, Loading, ProblemBox, State } from '../ui/parts.js';
 import { ConfigControl, describeType, toText, toValue } from './config-control.js';
@@ -195,10 +196,10 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
             </dl>
           )}
           <div class="row">
-            <button type="submit" class={isChanged ? 'primary' : ''} disabled={!isChanged}>
+            <FocusableButton type="submit" class={isChanged ? 'primary' : ''} isOff={!isChanged}>
               {isConfirming ? 'Write' : 'Review the change'}
               <span class="hidden">{isConfirming ? ` ${name}` : ` of ${name}`}</span>
-            </button>
+            </FocusableButton>
             {isChanged && (
               <button
                 type="button"
@@ -207,6 +208,8 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
                   setText(null);
                   setConfirming(false);
                   setProblem(null);
+                  // This button goes.
+                  document.getElementById(id)?.focus();
                 }}
               >
                 Discard

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
@@ -60,6 +60,11 @@ export function Contributions({
     );
     return () => abort.abort();
   }, [module.digest, permission, target, key]);
+  const opener = useRef<HTMLButtonElement | null>(null);
+  const close = () => {
+    setOpened(null);
+    opener.current?.focus();
+  };
   if (problem) return <ProblemBox problem={problem} />;
   if (contributions === null || contributions.length === 0)
     return showsNone ? (
@@ -73,7 +78,10 @@ export function Contributions({
             key={contribution.key}
             type="button"
             aria-pressed={contribution === opened}
-            onClick={() => setOpened(contribution === opened ? null : contribution)}
+            onClick={(event) => {
+              opener.current = event.currentTarget;
+              setOpened(contribution === opened ? null : contribution);
+            }}
           >
             {contribution.label}
           </button>
@@ -81,7 +89,7 @@ export function Contributions({
       </div>
       {opened && (
         <div class="card">
-          <Opened contribution={opened} onClose={() => setOpened(null)} onDone={onDone} />
+          <Opened contribution={opened} onClose={close} onDone={onDone} />
         </div>
       )}
     </>

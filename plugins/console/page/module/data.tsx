@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { callBridge, explainDenied } from '../bridge.js';
-import { formatJson } from '../exact-json.js';
+import { formatJson, isLongNumber } from '../exact-json.js';
 import { query, setQuery } from '../location.js';
 import type { ActionInputField, AdminEntity, Manifest, ModuleStatus, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { formatTime } from '../ui/format-time.js';
 import { Panel } from '../ui/panel.js';
 import { Card, Empty, formatCount, Loading, ProblemBox } from '../ui/parts.js';
@@ -75,25 +76,23 @@ function EntityTable({
       id: field.name,
       head: field.label ?? field.name,
       isNumber: field.type === 'integer' || field.type === 'number',
-      cell: ({ row }: { row: Row }) => (
-        <span class="clip">{formatValue(row[field.name], field)}</span>
-      ),
+      cell: ({ row }: { row: Row }) => <span class="clip">{formatMember(row, field)}</span>,
     })),
   ];
   return (
     <Card
       title={entity.label ?? entity.name}
       tools={
-        <button type="button" disabled={denied !== null || isBusy} onClick={reload}>
+        <FocusableButton isOff={isBusy} disabled={denied !== null} onClick={reload}>
           Read again
-        </button>
+        </FocusableButton>
       }
     >
       {entity.description && <p class="fine">{entity.description}</p>}
       {denied && <Empty title="This data cannot be shown">{denied}</Empty>}
       {problem && <ProblemBox problem={problem} onRetry={reload} />}
       {isBusy && !rows && <Loading />}
-      {rows?.length === 0 && (
+      {rows?.length === 0 && next === null && (
         <Empty title="No rows yet">The module has no rows now. Read again later.</Empty>
       )}
       {opened && (
@@ -113,7 +112,7 @@ function EntityTable({
           />
         </RowPanel>
       )}
-      {rows && rows.length > 0 && (
+      {rows && (rows.length > 0 || next !== null) && (
         <>
           <div class="row">
             <label class="inline">
@@ -138,9 +137,9 @@ function EntityTable({
         </>
       )}
       {next !== null && (
-        <button type="button" disabled={isBusy} onClick={more}>
+        <FocusableButton isOff={isBusy} onClick={more}>
           Show more
-        </button>
+        </FocusableButton>
       )}
     </Card>
   );
@@ -175,7 +174,7 @@ function RowPanel({ title, row, fields, onClose, children }: RowPanelProps) {
 }
 
 interface Page {
-  readonly data: readonly Row[];
+  readonly data: readonly unknown[];
   readonly nextCursor: string | null;
 }
 
@@ -198,7 +197,8 @@ function useRows(module: ModuleStatus | null, entity: AdminEntity) {
     setProblem(answer.ok ? null : answer.problem);
     if (!answer.ok) return;
     setNext(answer.data.nextCursor);
-    setRows((before) => [...(cursor === null ? [] : (before ?? [])), ...answer.data.data]);
+    const page = answer.data.data.map(toRow);
+    setRows((before) => [...(cursor === null ? [] : (before ?? [])), ...page]);
   };
   useEffect(() => {
     const abort = new AbortController();
@@ -215,6 +215,12 @@ function useRows(module: ModuleStatus | null, entity: AdminEntity) {
   };
 }
 
+/** A record of a provider can be any JSON. */
+function toRow(record: unknown): Row {
+  const isRow = typeof record === 'object' && record !== null && !Array.isArray(record);
+  return isRow && !isLongNumber(record) ? (record as Row) : { value: record };
+}
+
 /** Lists the fields of the first rows, for an entity that declares none. */
 function listFields(rows: readonly Row[]): ActionInputField[] {
   const names = new Set(rows.slice(0, 20).flatMap((row) => Object.keys(row)));
@@ -225,7 +231,7 @@ function listFields(rows: readonly Row[]): ActionInputField[] {
 function matches(row: Row, fields: readonly ActionInputField[], filter: string): boolean {
   const sought = filter.trim().toLowerCase();
   if (sought === '') return true;
-  const texts = fields.map((field) => formatValue(row[field.name], field));
+  const texts = fields.map((field) => formatMember(row, field));
   return [...texts, formatJson(row)].some((text) => text.toLowerCase().includes(sought));
 }
 
@@ -237,7 +243,12 @@ function describeCount(read: number, fitting: number, hasMore: boolean): string 
 
 /** Names a row by its first field. */
 function nameRow(row: Row, fields: readonly ActionInputField[]): string {
-  return formatValue(row[fields[0]?.name ?? ''], fields[0]);
+  return fields[0] === undefined ? '' : formatMember(row, fields[0]);
+}
+
+/** Not every row has every member, and `constructor` is one that objects inherit. */
+function formatMember(row: Row, field: ActionInputField): string {
+  return formatValue(Object.hasOwn(row, field.name) ? row[field.name] : undefined, field);
 }
 
 /** Always returns text. */

@@ -3,6 +3,7 @@ import { call, session } from '../api.js';
 import { listenToApprovals } from '../live.js';
 import { query, setQuery } from '../location.js';
 import type { ApprovalDetails, ListedApproval, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { ListTable } from '../ui/list-table.js';
 import {
   Card,
@@ -158,20 +159,18 @@ function ApprovalCard({ id, status }: { id: string; status: string | null }) {
                 />
               </label>
               <div class="row">
-                <button
-                  type="button"
-                  disabled={isSending || !isUser || !isRead || !isConfirmed}
+                <FocusableButton
+                  isOff={isSending || !isUser || !isRead || !isConfirmed}
                   onClick={() => void decide({ decision: 'approve' })}
                 >
                   Approve
-                </button>
-                <button
-                  type="button"
-                  disabled={isSending || !isUser}
+                </FocusableButton>
+                <FocusableButton
+                  isOff={isSending || !isUser}
                   onClick={() => void decide({ decision: 'reject', reason })}
                 >
                   Reject
-                </button>
+                </FocusableButton>
                 {unable && <span class="fine">{unable}</span>}
               </div>
             </>

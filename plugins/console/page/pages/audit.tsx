@@ -4,6 +4,7 @@ import { get } from '../api.js';
 import { type ChainVerdict, verifyChain } from '../audit-chain.js';
 import { query, setQuery } from '../location.js';
 import type { Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { ListTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
 import {
@@ -85,9 +86,9 @@ function ChainCard() {
     <Card
       title="Chain of hashes"
       tools={
-        <button type="button" disabled={progress !== null} onClick={() => void verify()}>
+        <FocusableButton isOff={progress !== null} onClick={() => void verify()}>
           Verify chain
-        </button>
+        </FocusableButton>
       }
     >
       <p class="fine">

@@ -104,11 +104,14 @@ export function CallsPage() {
         </p>
       )}
       {opened && <CallPanel call={opened} />}
-      {calls?.length === 0 && (
-        <Empty title="No calls yet">
-          Calls appear here as they happen. Try one on the page <a href={pathTo('api')}>API</a>.
-        </Empty>
-      )}
+      {calls?.length === 0 &&
+        (FILTERS.some((name) => filters[name] !== '') ? (
+          <Empty title="No call matches">Change or clear a filter.</Empty>
+        ) : (
+          <Empty title="No calls yet">
+            Calls appear here as they happen. Try one on the page <a href={pathTo('api')}>API</a>.
+          </Empty>
+        ))}
       {by !== '' && <CallGroups filters={filters} by={by} />}
       {by === '' && calls !== null && calls.length > 0 && (
         <ListTable of="/calls" rows={calls} keyOf={keyOf} cells={CELLS} />

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, call } from '../api.js';
 import { pathTo, query, setQuery, targetOf } from '../location.js';
-import type { CallRecord } from '../types.js';
+import type { CallRecord, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { formatTime } from '../ui/format-time.js';
 import {
   Card,
@@ -49,6 +50,15 @@ interface Explanation {
   }[];
 }
 
+/** A browser does not send such a header. */
+const UNSENDABLE_TOKEN: Problem = {
+  status: 0,
+  code: 'validation_failed',
+  title: 'Check the token',
+  detail: 'the token has characters beyond ASCII, which no header can hold: nothing was sent',
+  request_id: null,
+};
+
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export function ExplainPage() {
@@ -78,6 +88,10 @@ function ExplainForm({ question, isWaiting = false }: ExplainFormProps) {
   const [answer, setAnswer] = useState<Answer<Explanation> | null>(null);
   const [isBusy, setBusy] = useState(false);
   const explain = async () => {
+    if (!/^[ -~]*$/.test(token)) {
+      setAnswer({ ok: false, status: 0, problem: UNSENDABLE_TOKEN });
+      return;
+    }
     setBusy(true);
     const parameters = new URLSearchParams({ method, target, ...(client && { client }) });
     const headers = token === '' ? {} : { 'modgate-explain-as': token };
@@ -139,9 +153,9 @@ function ExplainForm({ question, isWaiting = false }: ExplainFormProps) {
             />
           </label>
           <div class="row">
-            <button type="submit" class="primary" disabled={isBusy}>
+            <FocusableButton type="submit" class="primary" isOff={isBusy}>
               Explain
-            </button>
+            </FocusableButton>
           </div>
         </form>
       </Card>

@@ -220,6 +220,8 @@ function DescriptorTab({ module }: Pick<TabProps, 'module'>) {
 function ActionsTab({ module, manifest }: TabProps) {
   const actions = manifest.admin?.actions ?? [];
   const chosen = query.value.get('action');
+  /** The action whose button gets the focus that its form had. */
+  const closed = useRef<string | null>(null);
   if (actions.length === 0)
     return <Empty title="No actions">The manifest of this module declares none.</Empty>;
   return (
@@ -239,12 +241,20 @@ function ActionsTab({ module, manifest }: TabProps) {
               <ActionForm
                 module={module}
                 action={action}
-                onClose={() => setQuery({ action: null })}
+                onClose={() => {
+                  closed.current = action.name;
+                  setQuery({ action: null });
+                }}
               />
             ) : (
               <div class="row">
                 <button
                   type="button"
+                  ref={(button) => {
+                    if (button === null || closed.current !== action.name) return;
+                    closed.current = null;
+                    button.focus();
+                  }}
                   disabled={denied !== null}
                   onClick={() => setQuery({ action: action.name })}
                 >

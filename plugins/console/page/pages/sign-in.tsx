@@ -4,6 +4,7 @@ import { call, get, session, sessionEnd } from '../api.js';
 import { Logo } from '../layout.js';
 import { query, setQuery } from '../location.js';
 import type { Problem, Session, SessionEnd, SignInMethods } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { Loading, PageHead, ProblemBox, useResource } from '../ui/parts.js';
 
 /** Messages for a sign-in by OpenID Connect that has failed. */
@@ -69,14 +70,13 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
   return (
     <>
       {developer && (
-        <button
-          type="button"
+        <FocusableButton
           class="primary"
-          disabled={isBusy}
+          isOff={isBusy}
           onClick={() => void signIn('/session/developer')}
         >
           Sign in as developer
-        </button>
+        </FocusableButton>
       )}
       {oidc.map(({ issuer, name }) => (
         <a
@@ -91,7 +91,8 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void signIn('/session', { token });
+          // Spaces around a pasted token are not part of it.
+          void signIn('/session', { token: token.trim() });
         }}
       >
         <label>
@@ -107,9 +108,9 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
             onInput={(event) => setToken(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" disabled={isBusy || token === ''}>
+        <FocusableButton type="submit" isOff={isBusy || token.trim() === ''}>
           Sign in
-        </button>
+        </FocusableButton>
       </form>
       {problem && <ProblemBox problem={problem} />}
     </>

@@ -32,7 +32,7 @@ export function describeCalls(setup: ConsoleSetup): void {
       await page.getByRole('textbox', { name: 'Route' }).press('Enter');
       await page.getByRole('button', { name: 'GET /contacts' }).nth(1).waitFor();
       await page.getByLabel('Until').fill('2026-01-31T12:00');
-      await page.getByText('No calls yet').waitFor();
+      await page.getByText('No call matches').waitFor();
       const until = new URL(page.url()).searchParams.get('until');
       expect(until).to.match(/^2026-01-3[01]T\d\d:\d\d:00\.000Z$/);
       expect(await page.getByLabel('Until').inputValue()).to.equal('2026-01-31T12:00');

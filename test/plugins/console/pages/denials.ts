@@ -45,6 +45,13 @@ export function describeDenials(setup: ConsoleSetup): void {
       expect(await ofJob.innerText()).to.include('service:job');
     });
 
+    it('is not asked with a token that no header can hold', async () => {
+      const page = await setup.open('/console/explain');
+      await page.getByLabel('As whom').fill('\u201ctoken\u201d');
+      await page.getByRole('button', { name: 'Explain', exact: true }).click();
+      await page.getByRole('alert').getByText('characters beyond ASCII').waitFor();
+    });
+
     it('finds a call that reached no module, by its request id', async () => {
       const response = await fetch(`${setup.host.url}/modules/cmr/http/contacts`, {
         headers: { authorization: 'Bearer dev-service:job', 'x-request-id': 'lost-1' },

@@ -4,6 +4,7 @@ import {
   CONTACTS,
   describeCrm,
   describeLong,
+  describeNotes,
   FIRST_CONTACT,
   LONG_CONTACTS,
 } from '../../../support/console/shop-modules.js';
@@ -219,6 +220,75 @@ export function describeModulePages(setup: ConsoleSetup): void {
       expect(bodyOf('/admin/invoice')).to.deep.equal({ customer: 'Contact 7' });
     });
 
+    describe('of records that are not alike', () => {
+      const openNotes = (search: string) =>
+        setup.open(`/console/modules/notes?${search}`, { token: `${OPERATOR},notes.use` });
+      before(() => setup.drop('notes.json', describeNotes(setup.provider.url)));
+      after(() => setup.drop('notes.json', null));
+
+      it('have no value where a record lacks a member that every object inherits', async () => {
+        const page = await openNotes('tab=Data');
+        await page.getByRole('row', { name: 'Show 1 – –', exact: false }).waitFor();
+        expect(await page.getByText('native code').count()).to.equal(0);
+      });
+
+      it('are shown if they are no objects', async () => {
+        const page = await openNotes('tab=Data&entity=odd');
+        for (const name of ['7', 'seven', '–', '[7]']) {
+          await page.getByRole('cell', { name, exact: true }).waitFor();
+        }
+      });
+
+      it('are contributed with their null, their empty text and their lines', async () => {
+        const page = await openNotes('tab=Data');
+        await page.getByRole('button', { name: 'Show', exact: true }).first().click();
+        await press(page, 'Keep this note');
+        await press(page, 'Keep the note');
+        await page.getByText('"done": "keep"').waitFor();
+        expect(bodyOf('/admin/keep')).to.deep.equal({ id: 1, text: null, title: '' });
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Show', exact: true }).last().click();
+        expect(await page.getByRole('definition').nth(1).innerText()).to.equal('two\nlines');
+        await press(page, 'Keep this note');
+        await page.getByLabel('text').press('End');
+        await page.keyboard.press('Shift+Enter');
+        await page.keyboard.insertText('more\nthan two');
+        await page.keyboard.press('Enter');
+        await page.getByText('"done": "keep"').waitFor();
+        const text = 'two\nlines\nmore\nthan two';
+        expect(bodyOf('/admin/keep')).to.deep.equal({ id: 2, text, title: 'b' });
+      });
+
+      it('get null in an empty field that is required and can be null', async () => {
+        const page = await openNotes('tab=Actions&action=keep');
+        await page.getByLabel('title').fill('c');
+        await press(page, 'Keep the note');
+        await page.getByText('"done": "keep"').waitFor();
+        expect(bodyOf('/admin/keep')).to.deep.equal({ text: null, title: 'c' });
+      });
+    });
+
+    it('keep the focus of the keyboard while more of them are read', async () => {
+      const page = await openTab('Data');
+      await page.getByRole('button', { name: 'Show more' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('100 rows read so far').waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByText(`${CONTACTS} rows, all are read`).waitFor();
+    });
+
+    it('are printed without what a reader presses', async () => {
+      const page = await openTab('Data');
+      await page.getByText('50 rows read so far').waitFor();
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      for (const place of [page.getByRole('navigation').first(), page.getByText('Sign out')]) {
+        expect(await place.isVisible()).to.equal(false);
+      }
+      const scheme = 'getComputedStyle(document.documentElement).colorScheme';
+      expect(await page.evaluate(scheme)).to.equal('light');
+      await page.emulateMedia({ media: 'screen', colorScheme: null });
+    });
+
     it('that are not granted say which line is missing', async () => {
       const page = await openTab('Data', '&entity=deals');
       await page.getByText('the descriptor does not grant crm.deals').waitFor();
@@ -230,6 +300,21 @@ export function describeModulePages(setup: ConsoleSetup): void {
       const page = await openTab('Actions', '&action=refresh');
       await press(page, 'Refresh the index');
       await page.getByText('"done": "refresh"').waitFor();
+    });
+
+    it('is used with the keyboard alone', async () => {
+      const page = await openTab('Actions');
+      const hasFocus = (name: string) =>
+        page.getByRole('button', { name, exact: true }).and(page.locator(':focus')).waitFor();
+      await page.getByRole('button', { name: 'Open Break' }).press('Enter');
+      await page.getByLabel('Input').and(page.locator(':focus')).waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      await hasFocus('Break');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await hasFocus('Open Break');
     });
 
     it('of medium danger shows its question, and its input is checked', async () => {
@@ -333,6 +418,26 @@ export function describeModulePages(setup: ConsoleSetup): void {
       await card.locator('dl').waitFor({ state: 'detached' });
       await second.reload();
       expect(await cardOf(second, 'ratio').getByLabel('Value').inputValue()).to.equal('0.7');
+    });
+
+    it('keeps the lines of a text and of a secret', async () => {
+      const page = await openTab('Configuration');
+      const text = '-----BEGIN\nabc=\n-----END\n';
+      for (const [key, label] of [
+        ['greeting', 'Value'],
+        ['api_key', 'New value'],
+      ] as const) {
+        await cardOf(page, key).getByLabel(label).focus();
+        await page.keyboard.press('ControlOrMeta+A');
+        await page.keyboard.insertText(text);
+        expect(await cardOf(page, key).getByLabel(label).inputValue()).to.equal(text);
+        const field = `document.getElementById('config-crm-${key}')`;
+        const masked = await page.evaluate(`getComputedStyle(${field}).webkitTextSecurity`);
+        expect(masked).to.equal(key === 'api_key' ? 'disc' : 'none');
+        await write(page, key);
+      }
+      await page.reload();
+      expect(await cardOf(page, 'greeting').getByLabel('Value').inputValue()).to.equal(text);
     });
 
     it('never shows a sensitive value', async () => {

@@ -23,7 +23,7 @@ export function describeSignIn(setup: ConsoleSetup): void {
   describe('sign-in', () => {
     it('by token keeps it out of reach of scripts, and ends with sign-out', async () => {
       const page = await setup.open('/console/modules', { token: null });
-      await page.getByLabel('Token').fill(OPERATOR);
+      await page.getByLabel('Token').fill(` ${OPERATOR} `);
       await button(page, 'Sign in').click();
       await heading(page, 'Modules').waitFor();
       const stored = (await page.evaluate(READ_STORAGE)) as string;
