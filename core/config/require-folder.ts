@@ -1,4 +1,4 @@
-import { opendir } from 'node:fs/promises';
+import { opendir, stat } from 'node:fs/promises';
 import { describeUnreadable } from '../document/read-file.js';
 import { ConfigError } from '../errors.js';
 
@@ -21,4 +21,11 @@ export async function requireFolder(folder: string, source: string): Promise<voi
       cause: error,
     });
   }
+}
+
+/** Accepts a missing folder, which is created later. @throws ConfigError for a file. */
+export async function requireNoFile(folder: string, source: string): Promise<void> {
+  const status = await stat(folder).catch(() => null);
+  if (status === null || status.isDirectory()) return;
+  throw new ConfigError(`${source} must be a folder: ${folder} ${WORDS['ENOTDIR']}`);
 }

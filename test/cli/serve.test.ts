@@ -64,6 +64,15 @@ describe('start of modgate serve', () => {
     expect(await rejectionOf([...development, '--modules', file])).to.include('is not a folder');
   });
 
+  it('fails with a file as its state folder', async () => {
+    const file = join(folder, 'tokens.json');
+    const problem = `--state must be a folder: ${file} is not a folder`;
+    expect(await rejectionOf([...development, '--state', file])).to.equal(problem);
+    const checked = await runModgate(['serve', '--check', ...development, '--state', file]);
+    expect(checked.code).to.equal(1);
+    expect(checked.stdout).to.include(problem);
+  });
+
   it('fails without its folder of plugins', async () => {
     const missing = join(folder, 'missing');
     const rejection = await rejectionOf(development, { MODGATE_PLUGINS: missing });
