@@ -14,6 +14,9 @@ describe('forward_headers', () => {
       'tenant.json': describeWideModule('tenant', provider.url, {
         forward_headers: ['x-tenant', 'X-Mixed-Case'],
       }),
+      'conditions.json': describeWideModule('conditions', provider.url, {
+        forward_headers: ['if-none-match', 'if-unmodified-since'],
+      }),
       'good.json': describeWideModule('good', provider.url, { forward_headers: ['x-a', 'x-b'] }),
     };
     refused.forEach((name, index) => {
@@ -48,6 +51,15 @@ describe('forward_headers', () => {
     );
     expect(receivedHeader('x-tenant')).to.equal('t1');
     expect(receivedHeader('x-mixed-case')).to.equal('m1');
+  });
+
+  it('may name the conditions of a write, which reach no provider in envelope mode otherwise', async () => {
+    await get([['if-none-match', '*']], 'conditions');
+    await get([['if-none-match', '*']], 'wide');
+    const received = setup.provider.requests.map(({ headers }) => {
+      return headerValue(headers, 'if-none-match');
+    });
+    expect(received).to.deep.equal(['*', undefined]);
   });
 
   it('has the bytes of a header unchanged', async () => {
