@@ -93,9 +93,11 @@ export class LiveEvents {
     const endInTime = () => {
       clearTimeout(last);
       const leftMs = current.record.endsAt - Date.now();
-      if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs) + 1);
+      if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs));
     };
     const tick = () => {
+      // Asked now, the store would lack the session as if it had been revoked.
+      if (Date.now() >= current.record.endsAt) return end('expired');
       void this.#tick(stream, cookie, call).then((verified) => {
         if (!isOpen) return;
         if (verified === null && sessions.hasLapsed(current)) return end('expired');

@@ -88,14 +88,24 @@ const theme = signal<Theme>('auto');
 
 /** Loads the choice from the browser. */
 export function loadTheme(): void {
-  setTheme(THEMES.find((theme) => theme === localStorage.getItem('modgate.theme')) ?? 'auto');
+  const stored = withStorage((storage) => storage.getItem('modgate.theme'));
+  setTheme(THEMES.find((theme) => theme === stored) ?? 'auto');
 }
 
 function setTheme(next: Theme): void {
   theme.value = next;
   if (next === 'auto') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = next;
-  localStorage.setItem('modgate.theme', next);
+  withStorage((storage) => storage.setItem('modgate.theme', next));
+}
+
+/** A browser that keeps no data of the page throws: the choice is then that of this page. */
+function withStorage<T>(use: (storage: Storage) => T): T | null {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
 }
 
 function ThemeButton() {

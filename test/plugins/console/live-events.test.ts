@@ -53,6 +53,11 @@ describe('a stream of the console', () => {
     expect(Date.now()).to.be.at.least(expiresAt);
   });
 
+  it('says that its session has expired where the store has already removed it', async () => {
+    const text = await readStream(() => context.stored.clear());
+    expect(text).to.contain('event: session\ndata: {"ended":"expired"}');
+  });
+
   it('ends with the credentials of its session also while the store does not answer', async () => {
     const text = await readStream(() => {
       context.records.get = () => Promise.reject(new SurfaceError('unavailable', 'no store'));

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { get } from '../api.js';
 import { callBridge, explainDenied } from '../bridge.js';
 import { formatJson } from '../exact-json.js';
 import { modules } from '../live.js';
 import type { Manifest, ModuleStatus, NamedManifest, Problem } from '../types.js';
-import { ProblemBox } from '../ui/parts.js';
+import { ProblemBox, ResourceState, useResource } from '../ui/parts.js';
 import { ActionForm } from './action-form.js';
 
 interface Contribution {
   readonly key: string;
   readonly label: string;
+  /** The configured name. */
   readonly moduleName: string;
   readonly actionName: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -89,7 +89,7 @@ export function Contributions({
       </div>
       {opened && (
         <div class="card">
-          <Opened contribution={opened} onClose={close} onDone={onDone} />
+          <Opened key={opened.key} contribution={opened} onClose={close} onDone={onDone} />
         </div>
       )}
     </>
@@ -106,23 +106,16 @@ function Opened({
   onClose: () => void;
   onDone: (() => void) | undefined;
 }) {
-  const [manifest, setManifest] = useState<NamedManifest | null>(null);
-  useEffect(() => {
-    const owner = modules.value?.find(
-      ({ name, module_id: id }) =>
-        name === contribution.moduleName || id === contribution.moduleName,
-    );
-    if (!owner?.name) return;
-    const path = `/manifests?module=${encodeURIComponent(owner.name)}`;
-    void get<{ manifests: NamedManifest[] }>(path).then((answer) => {
-      if (answer.ok) setManifest(answer.data.manifests[0] ?? null);
-    });
-  }, [contribution.key]);
-  const module = modules.value?.find(({ name }) => name === manifest?.name);
-  const action = manifest?.manifest.admin?.actions?.find(
-    ({ name }) => name === contribution.actionName,
+  const { moduleName, actionName } = contribution;
+  const resource = useResource<{ manifests: NamedManifest[] }>(
+    `/manifests?module=${encodeURIComponent(moduleName)}`,
   );
-  if (!module || !action) return null;
+  // Another module may have this name as its `module_id`.
+  const module = modules.value?.find(({ name }) => name === moduleName);
+  const actions = resource.data?.manifests[0]?.manifest.admin?.actions;
+  const action = actions?.find(({ name }) => name === actionName);
+  if (!resource.data) return <ResourceState of={resource} />;
+  if (!module || !action) return <p class="fine">Not available: the module does not serve it.</p>;
   const denied = explainDenied(module, action.capability);
   if (denied) return <p class="fine">Not available: {denied}.</p>;
   return (

@@ -4,6 +4,7 @@ import {
   CONTACTS,
   describeCrm,
   describeLong,
+  describe as describeManifest,
   describeNotes,
   FIRST_CONTACT,
   LONG_CONTACTS,
@@ -218,6 +219,28 @@ export function describeModulePages(setup: ConsoleSetup): void {
       await press(page, 'Send an invoice');
       await page.getByText('"done": "invoice"').waitFor();
       expect(bodyOf('/admin/invoice')).to.deep.equal({ customer: 'Contact 7' });
+    });
+
+    it('offer the action of the module of a name, not of that with this name as its id', async () => {
+      const action = { name: 'invoice', label: 'Send it elsewhere', invoke_path: '/admin/other' };
+      const manifest = {
+        ...{ protocol: 'modgate.manifest.v1', module_id: 'billing', http_routes: [] },
+        capabilities: ['billing.write'],
+        admin: { actions: [{ ...action, capability: 'billing.write' }] },
+      };
+      const other = describeManifest('another', setup.provider.url, manifest, ['billing.write']);
+      setup.drop('another.json', other);
+      const page = await setup.open('/console/modules/another');
+      await page.getByText('another.json').waitFor();
+      await page.goto(`${setup.host.url}/console/modules/crm?tab=Data`);
+      await page.getByRole('button', { name: 'Show', exact: true }).first().click();
+      await press(page, 'Invoice this contact');
+      await page.getByRole('button', { name: 'Send an invoice' }).waitFor();
+      await press(page, 'Invoice this contact');
+      await page.route('**/console/api/manifests*', (route) => route.abort());
+      await press(page, 'Invoice this contact');
+      await page.getByRole('dialog').getByText('the host does not answer').waitFor();
+      setup.drop('another.json', null);
     });
 
     describe('of records that are not alike', () => {

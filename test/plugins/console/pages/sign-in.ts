@@ -15,6 +15,10 @@ const READ_STORAGE = `(async () => {
   ]);
 })()`;
 
+const BLOCK_STORAGE = `
+  Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } });
+`;
+
 export function describeSignIn(setup: ConsoleSetup): void {
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const heading = (page: Page, name: string) =>
@@ -48,6 +52,16 @@ export function describeSignIn(setup: ConsoleSetup): void {
       await button(page, 'Sign in').click();
       await page.getByRole('alert').getByText('the token is not valid').waitFor();
       expect(await page.getByLabel('Token').inputValue()).to.equal('');
+    });
+
+    it('needs no storage of the browser', async () => {
+      const page = await setup.open('/console', {
+        token: null,
+        prepare: async (target) => {
+          await target.addInitScript(BLOCK_STORAGE);
+        },
+      });
+      await heading(page, 'Sign in').waitFor();
     });
 
     it('as developer needs one click', async () => {
