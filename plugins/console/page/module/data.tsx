@@ -52,7 +52,7 @@ function EntityTable({
   entity: AdminEntity;
 }) {
   const denied = explainDenied(module, entity.read_capability);
-  const { rows, problem, isBusy, next, more, reload } = useRows(
+  const { rows, problem, isBusy, next, more, reload, retry } = useRows(
     denied === null ? module : null,
     entity,
   );
@@ -90,7 +90,7 @@ function EntityTable({
     >
       {entity.description && <p class="fine">{entity.description}</p>}
       {denied && <Empty title="This data cannot be shown">{denied}</Empty>}
-      {problem && <ProblemBox problem={problem} onRetry={reload} />}
+      {problem && <ProblemBox problem={problem} onRetry={retry} />}
       {isBusy && !rows && <Loading />}
       {rows?.length === 0 && next === null && (
         <Empty title="No rows yet">The module has no rows now. Read again later.</Empty>
@@ -182,10 +182,12 @@ function useRows(module: ModuleStatus | null, entity: AdminEntity) {
   const [rows, setRows] = useState<readonly Row[] | null>(null);
   const [next, setNext] = useState<string | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [asked, setAsked] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const read = async (cursor: string | null, signal?: AbortSignal) => {
     if (module === null) return;
     setBusy(true);
+    setAsked(cursor);
     const payload = {
       operation: 'admin_data_list',
       entity: entity.name,
@@ -212,6 +214,8 @@ function useRows(module: ModuleStatus | null, entity: AdminEntity) {
     next,
     more: () => void read(next),
     reload: () => void read(null),
+    /** Keeps the rows that are read. */
+    retry: () => void read(asked),
   };
 }
 

@@ -300,6 +300,16 @@ export function describeModulePages(setup: ConsoleSetup): void {
       await page.getByText(`${CONTACTS} rows, all are read`).waitFor();
     });
 
+    it('stay when more of them cannot be read, which can be tried again', async () => {
+      const page = await openTab('Data');
+      await page.getByText('50 rows read so far').waitFor();
+      await page.route('**/console-bridge/**', (route) => route.abort(), { times: 1 });
+      await press(page, 'Show more');
+      await press(page, 'Try again');
+      await page.getByText('100 rows read so far').waitFor();
+      expect(await page.getByRole('row').count()).to.equal(1 + 100);
+    });
+
     it('are printed without what a reader presses', async () => {
       const page = await openTab('Data');
       await page.getByText('50 rows read so far').waitFor();
