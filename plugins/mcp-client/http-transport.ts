@@ -80,18 +80,14 @@ export function createFetch(options: FetchOptions): FetchLike {
       ...(context !== undefined && { context }),
     };
     // Beside calls, everything but the stream of notifications has a deadline of its own.
-    const end = isOwn
-      ? exchange?.signal
-      : isStanding
-        ? undefined
-        : AbortSignal.timeout(SIDE_TIMEOUT_MS);
+    const isSide = !isOwn && !isStanding;
     // Stops a response of which nothing more is needed.
     const rest = new AbortController();
-    const signals = [init.signal ?? null, end, rest.signal];
+    const signals = [init.signal ?? null, isOwn ? exchange?.signal : null, rest.signal];
     const signal = AbortSignal.any(signals.filter((entry) => entry instanceof AbortSignal));
-    const isSide = !isOwn && !isStanding;
     if (isSide && side.requests >= MAX_SIDE_REQUESTS) throw new Error('too many side requests');
     if (isSide) side.requests += 1;
+    const timer = isSide ? setTimeout(() => rest.abort(createLate()), SIDE_TIMEOUT_MS) : undefined;
     try {
       if (isResumed) countResume(exchange);
       if (isRequest && exchange !== undefined) exchange.isSent = true;
@@ -109,9 +105,14 @@ export function createFetch(options: FetchOptions): FetchLike {
       }
       throw error;
     } finally {
+      clearTimeout(timer);
       if (isSide) side.requests -= 1;
     }
   };
+}
+
+function createLate(): ProviderFailure {
+  return new ProviderFailure('timeout', `no response within ${SIDE_TIMEOUT_MS} ms`);
 }
 
 /** Whether a GET opens the stream of notifications, and not that of a call again. */

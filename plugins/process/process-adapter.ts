@@ -5,6 +5,7 @@ import { defineAdapter, type Invocation, type Provider } from '../../core/contra
 import { openLocalProvider, SUPPORTS } from '../http/http-adapter.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { createEnvironment, listHostUses } from '../shared/command.js';
+import { withDeadline } from '../shared/deadline.js';
 import { assertSuccess, isSuccess } from '../shared/own-requests.js';
 import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './config.js';
 import { ProcessSupervisor } from './process-supervisor.js';
@@ -109,8 +110,7 @@ function createPlace(command: readonly string[], path: string) {
 
 /** Ignores failures: the supervisor handles a child that is slow or exits. */
 async function waitForFirst(supervisor: ProcessSupervisor, scope: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([scope, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
-  await supervisor.ready(signal).catch(() => {});
+  await withDeadline(scope, OPEN_TIMEOUT_MS, (signal) => supervisor.ready(signal)).catch(() => {});
 }
 
 /** `sun_path` holds 108 bytes with its terminating zero on Linux (unix(7)), 104 on macOS and the BSDs. */

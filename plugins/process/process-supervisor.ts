@@ -4,6 +4,7 @@ import { type Cancellation, type Log, ProviderFailure } from '../../core/contrac
 import { type Connector, createConnector } from '../http/connector.js';
 import { RestartBackoff } from '../shared/backoff.js';
 import { Child, type ChildOptions } from '../shared/child.js';
+import { withDeadline } from '../shared/deadline.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { formatError } from '../shared/format-error.js';
 import { Gate } from '../shared/gate.js';
@@ -94,12 +95,14 @@ export class ProcessSupervisor {
   async #watchStart(child: Child, start: { upAt: number }): Promise<void> {
     const exit = new AbortController();
     void child.exited.then(() => exit.abort());
+    const over = AbortSignal.any([this.#closing.signal, exit.signal]);
+    await withDeadline(over, this.#options.startTimeoutMs, (signal) =>
+      this.#awaitStart(child, start, signal),
+    );
+  }
+
+  async #awaitStart(child: Child, start: { upAt: number }, signal: AbortSignal): Promise<void> {
     const { startTimeoutMs } = this.#options;
-    const signal = AbortSignal.any([
-      this.#closing.signal,
-      exit.signal,
-      AbortSignal.timeout(startTimeoutMs),
-    ]);
     try {
       await this.#probe(signal);
     } catch {

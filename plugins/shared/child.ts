@@ -106,10 +106,18 @@ function logLines(output: Readable | null, lines: LineLog): void {
   output?.on('error', () => {});
 }
 
+/** By code of the system, which is the same for a program and for the interpreter that a script names. */
+const SPAWN_HINTS: Readonly<Record<string, string>> = {
+  ENOENT:
+    ': no such program, no such cwd, or a script whose #! line names no program or ends with CRLF',
+  EACCES: ': not executable, a folder, or no access to cwd',
+  ENOEXEC: ': not a program, or of another architecture',
+};
+
 /** Omits the command, which may contain secrets. */
 function explainSpawn(error: unknown): Error {
   const code = (error as NodeJS.ErrnoException | null)?.code ?? 'unknown';
-  const hint = code === 'ENOENT' ? ': no such program, or no such cwd' : '';
+  const hint = SPAWN_HINTS[code] ?? '';
   return new Error(`command cannot be started (${code}${hint})`, { cause: error });
 }
 

@@ -1,6 +1,9 @@
 import { ProviderFailure } from '../../core/contract/index.js';
 
-/** Runs with a signal that is aborted with `signal`, and as a `timeout` after `timeoutMs`. */
+/**
+ * Runs with a signal that is aborted with `signal`, and as a `timeout` after `timeoutMs`. Use it instead of
+ * `AbortSignal.any` with `AbortSignal.timeout`: garbage collection ends such a timeout (nodejs/node#57736).
+ */
 export async function withDeadline<T>(
   signal: AbortSignal,
   timeoutMs: number,

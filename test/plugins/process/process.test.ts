@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
@@ -12,6 +14,8 @@ import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
 const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
+const NOT_FOUND =
+  'command cannot be started (ENOENT: no such program, no such cwd, or a script whose #! line names no program or ends with CRLF)';
 
 interface Seen {
   readonly pid: number;
@@ -42,6 +46,12 @@ describe('process adapter', () => {
     opened.push(running);
     return running;
   };
+
+  const rejectionOf = async (config: object): Promise<string> =>
+    open(config).then(
+      () => expect.fail('expected the command to be refused'),
+      (reason: Error) => reason.message,
+    );
 
   const ask = async (
     { provider }: OpenedProvider,
@@ -167,13 +177,43 @@ describe('process adapter', () => {
       { command: ['/nowhere/s3cret'] },
       { command: [process.execPath, '-e', ''], cwd: '/nowhere' },
     ]) {
-      const error = await open(config).then(
-        () => expect.fail('expected the command to be refused'),
-        (reason: Error) => reason,
+      expect(await rejectionOf(config)).to.equal(NOT_FOUND);
+    }
+  });
+
+  it('says what may be wrong with a script that cannot be started', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scripts-'));
+    const script = async (text: string, mode: number) => {
+      const path = join(folder, 'script');
+      await rm(path, { force: true });
+      await writeFile(path, text, { mode });
+      return rejectionOf({ command: [path] });
+    };
+    expect(await script('#!/bin/sh\r\nexit 0\r\n', 0o755)).to.equal(NOT_FOUND);
+    expect(await script('#!/nowhere/python3\n', 0o755)).to.equal(NOT_FOUND);
+    expect(await script('#!/bin/sh\n', 0o644)).to.equal(
+      'command cannot be started (EACCES: not executable, a folder, or no access to cwd)',
+    );
+    await rm(folder, { recursive: true });
+  });
+
+  // Garbage collection ends a timeout that only AbortSignal.any refers to.
+  it('keeps its timeouts through garbage collection', async () => {
+    setFlagsFromString('--expose-gc');
+    const collecting = setInterval(runInNewContext('gc') as () => void, 50);
+    try {
+      const opening = performance.now();
+      const running = await open({
+        command: command('setInterval(() => {}, 1000)'),
+        start_timeout_ms: 4_000,
+      });
+      expect(performance.now() - opening).to.be.lessThan(4_000);
+      await eventually(() => endOf(running).length >= 1, PATIENCE_MS);
+      expect(endOf(running)[0]?.fields['reason']).to.equal(
+        'did not listen on its socket within 4000 ms',
       );
-      expect(error.message).to.equal(
-        'command cannot be started (ENOENT: no such program, or no such cwd)',
-      );
+    } finally {
+      clearInterval(collecting);
     }
   });
 
