@@ -68,7 +68,10 @@ async function readModule(name: string, load: () => Promise<unknown>): Promise<L
   const exported = await loadOrExplain(name, load);
   const handle = exported['default'];
   if (typeof handle !== 'function') {
-    throw new Error(`file '${name}' must export a function as its default`);
+    const reason = isTranspiled(handle)
+      ? ': it is CommonJS; compile it to an ES module (.mjs)'
+      : '';
+    throw new Error(`file '${name}' must export a function as its default${reason}`);
   }
   return {
     handle: handle as LocalHandler,
@@ -76,6 +79,11 @@ async function readModule(name: string, load: () => Promise<unknown>): Promise<L
     ...pickFunction(exported, 'close', name),
     ...(exported['manifest'] !== undefined && { manifest: exported['manifest'] }),
   };
+}
+
+/** Whether it is `module.exports` with `exports.default`, as compilers of ES modules write it. */
+function isTranspiled(exported: unknown): boolean {
+  return typeof exported === 'object' && exported !== null && 'default' in exported;
 }
 
 async function loadOrExplain(

@@ -186,18 +186,24 @@ class ThreadLog implements Log {
     this.warn({ dropped }, 'logged too much: lines dropped');
   }
 
-  #send(level: keyof Log, fields: Readonly<Record<string, unknown>>, message: string): void {
+  #send(level: keyof Log, ...written: Parameters<LogWrite>): void {
+    const [fields, message] = readWritten(...written);
     if (this.#pending >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;
     }
     this.#pending += 1;
-    const text = String(message);
     try {
-      this.#post({ kind: 'log', level, fields, message: text });
+      this.#post({ kind: 'log', level, fields, message });
     } catch {
       // Some values, such as functions and promises, cannot be sent.
-      this.#post({ kind: 'log', level, fields: { fields: inspect(fields) }, message: text });
+      this.#post({ kind: 'log', level, fields: { fields: inspect(fields) }, message });
     }
   }
+}
+
+/** A module in JavaScript may pass a text alone, as to other loggers, or fields alone. */
+function readWritten(written: unknown, text: unknown = ''): Parameters<LogWrite> {
+  if (typeof written !== 'object' || written === null) return [{}, String(written ?? text)];
+  return [written as Parameters<LogWrite>[0], String(text)];
 }

@@ -63,6 +63,8 @@ export class NatsLink {
   #inbox = '';
   #lastCall = 0;
   #error: LinkError = { failure: 'unavailable', message: 'not connected yet' };
+  /** Set when the server denied the subscription of this connection, so that no reply can arrive. */
+  #denied: LinkError | null = null;
   #stopped: Promise<void> = Promise.resolve();
   /** Opens after the first attempt to connect: a link is not down right after opening, such as after a reload. */
   readonly #first = new Gate();
@@ -94,6 +96,7 @@ export class NatsLink {
     if (this.#connection === null) await this.#first.wait(signal);
     const connection = this.#connection;
     if (connection === null) throw toFailure(this.#error, 'connecting');
+    if (this.#denied !== null) throw toFailure(this.#denied, 'connecting');
     if (this.#unread?.isFull) throw createUnreadFailure();
     const subject = `${this.#options.subject}.${request.kind}`;
     this.#lastCall += 1;
@@ -142,6 +145,7 @@ export class NatsLink {
   #begin(connection: NatsConnection): void {
     const inbox = createInbox(this.#options.inbox);
     this.#inbox = inbox;
+    this.#denied = null;
     connection.subscribe(`${inbox}.*`, {
       callback: (error, message) => {
         // Must not throw: the library would stop reading.
@@ -181,9 +185,10 @@ export class NatsLink {
     this.#options.log.warn({ reason: error.message }, 'NATS server reported an error');
     if (!(error instanceof errors.PermissionViolationError)) return;
     const failure = { failure: 'refused', message: `not allowed: ${error.operation}` } as const;
-    // Without the subscription of the inbox no reply arrives.
-    if (error.operation === 'subscription') this.#failCalls(failure);
-    else this.#failCalls(failure, error.subject);
+    if (error.operation === 'subscription') {
+      this.#denied = failure;
+      this.#failCalls(failure);
+    } else this.#failCalls(failure, error.subject);
   }
 
   #receive(message: Msg): void {

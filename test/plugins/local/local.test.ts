@@ -347,6 +347,10 @@ for (const isolation of ['worker', 'none'] as const) {
       expect(await refusalOf('export const manifest = {};')).to.equal(
         "file './notes.mjs' must export a function as its default",
       );
+      // What Node.js imports of CommonJS with `exports.default`.
+      expect(await refusalOf('export default { default: () => null };')).to.equal(
+        "file './notes.mjs' must export a function as its default: it is CommonJS; compile it to an ES module (.mjs)",
+      );
       expect(await refusalOf('export default () => {}; export const configure = 1;')).to.equal(
         "file './notes.mjs' must export 'configure' as a function",
       );

@@ -219,6 +219,17 @@ describe('thread of a local module', () => {
     expect(String(lines[0]?.fields['fields'])).to.include('n: 0');
   });
 
+  it('writes a text alone, and fields alone, to the log', async () => {
+    const running = await open(`export default ({}, { log }) => {
+      log.info('only text'); log.warn({ n: 1 }); log.error(); return { status: 204 }; };`);
+    await ask(running, '/');
+    expect(running.entries).to.deep.include.members([
+      { level: 'info', fields: {}, message: 'only text' },
+      { level: 'warn', fields: { n: 1 }, message: '' },
+      { level: 'error', fields: {}, message: '' },
+    ]);
+  });
+
   for (const size of [10, 70_000, 1_048_576]) {
     it(`copies ${size} bytes in both directions`, async () => {
       const running = await open(`const kept = new Uint8Array(${size}).fill(7);

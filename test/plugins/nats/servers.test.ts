@@ -264,6 +264,26 @@ describe('nats adapter: servers', () => {
     expect((await failureOf(call)).failure).to.equal('refused');
   });
 
+  it('sends nothing while the server denies the subscription for answers', async function () {
+    const config = `authorization { users: [
+      { user: modgate, password: p, permissions: { subscribe: ["_ALLOWED.>"] } },
+      { user: service, password: p } ] }`;
+    const server = await startServer(this, config);
+    const service = await serve({ servers: server.url, user: 'service', pass: 'p' });
+    const auth = { user: { name: 'modgate', password: 'env:P' } };
+    const running = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
+    const isDenied = () =>
+      running.log.some(({ message }) => message === 'NATS server reported an error');
+    await eventually(isDenied, PATIENCE_MS);
+    const call = running.provider.invoke(
+      createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
+    );
+    const failure = await failureOf(call);
+    expect(failure.failure).to.equal('refused');
+    expect(failure.message).to.equal('not allowed: subscription');
+    expect(service.received).to.deep.equal([]);
+  });
+
   it('closes at once while connecting, and does not reconnect', async function () {
     const server = await startServer(this);
     await server.stop();
