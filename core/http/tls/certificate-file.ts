@@ -59,6 +59,11 @@ export function parseCertificateFile(file: string, content: string): Certificate
 }
 
 function keyOf(client: Client): string {
-  const name = CERTIFICATE_NAMES.find((each) => client[each] !== undefined);
-  return name === undefined ? '' : `${name}:${client[name]}`;
+  const kind = CERTIFICATE_NAMES.find((each) => client[each] !== undefined);
+  return kind === undefined ? '' : formatCertificateName(kind, String(client[kind]));
+}
+
+/** The key of a name in the table. Names of DNS are compared without case (RFC 4343). */
+export function formatCertificateName(kind: CertificateName, name: string): string {
+  return `${kind}:${kind === 'dns' ? name.toLowerCase() : name}`;
 }

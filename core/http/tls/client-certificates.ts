@@ -6,6 +6,7 @@ import {
   CERTIFICATE_NAMES,
   type CertificateName,
   type CertificateTable,
+  formatCertificateName,
 } from './certificate-file.js';
 
 /** `'none'`: no certificate, or one without an actor. `'rejected'`: an invalid certificate. */
@@ -62,7 +63,7 @@ function listNames(certificate: DetailedPeerCertificate): string[] {
   if (typeof commonName === 'string') names.push(['common_name', commonName]);
   names.push(['sha256', certificate.fingerprint256.replaceAll(':', '').toLowerCase()]);
   return CERTIFICATE_NAMES.flatMap((kind) =>
-    names.filter(([name]) => name === kind).map(([name, value]) => `${name}:${value}`),
+    names.filter(([name]) => name === kind).map(([, value]) => formatCertificateName(kind, value)),
   );
 }
 

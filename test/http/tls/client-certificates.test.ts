@@ -62,6 +62,13 @@ describe('client certificates', () => {
     });
   }
 
+  it('are accepted by a name of DNS in any case, and by no other name in another', async () => {
+    know({ id: 'first', ...READER, dns: NAMES.dns.toUpperCase() });
+    await expectStatus(caller, 200);
+    know({ id: 'first', ...READER, common_name: NAMES.common_name.toUpperCase() });
+    await expectStatus(caller, 401);
+  });
+
   it('are matched by the most specific of their names', async () => {
     const { scopes: _, ...none } = READER;
     know(
