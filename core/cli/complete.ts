@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { SETTINGS, type SettingName, settingFlag } from '../config/settings.js';
+import { SETTING_NAMES, SETTINGS, settingFlag } from '../config/settings.js';
 import { createProgram, loadCommand } from './program.js';
 
 /**
@@ -77,5 +77,3 @@ function wordsOf({ long }: Option): readonly string[] | undefined {
   const name = SETTING_NAMES.find((setting) => settingFlag(setting) === long);
   return name && SETTINGS[name].kind.words;
 }
-
-const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];

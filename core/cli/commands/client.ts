@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { formatCount } from '../../modules/against/format-changes.js';
 import { createClientDocument } from '../client-types/client-document.js';
 import { withoutHeader, writeHeader, writeTypes } from '../client-types/write-types.js';
 import { CommandError } from '../command-error.js';
@@ -49,11 +50,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     return isSame ? EXIT.ok : EXIT.failure;
   }
   await write(out, text);
-  const counts = [
-    `${modules} module${modules === 1 ? '' : 's'}`,
-    `${routes} route${routes === 1 ? '' : 's'}`,
-  ];
-  await print(`wrote ${out}: ${counts.join(', ')}`);
+  await print(`wrote ${out}: ${formatCount(modules, 'module')}, ${formatCount(routes, 'route')}`);
   return EXIT.ok;
 }
 
