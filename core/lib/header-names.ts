@@ -16,10 +16,20 @@ export const ALWAYS_FORWARDED = [
   'prefer',
 ] as const;
 
-/**
- * Headers that are forwarded in raw mode, in which the caller receives the provider's 304 and 412.
- */
+/** Conditions beside `if-match`; `listConditions` lists those that are forwarded. */
 export const CONDITIONAL = ['if-none-match', 'if-modified-since', 'if-unmodified-since'] as const;
+/** Without them, a write that is to create or to change nothing newer would do so. */
+const OF_WRITES = ['if-none-match', 'if-unmodified-since'] as const;
+const NO_CONDITIONS: readonly string[] = [];
+
+/**
+ * The conditions of a request that its provider receives. The envelope has no 304, which a read
+ * with conditions could get.
+ */
+export function listConditions(method: string, isRaw: boolean): readonly string[] {
+  if (isRaw) return CONDITIONAL;
+  return method === 'GET' || method === 'HEAD' ? NO_CONDITIONS : OF_WRITES;
+}
 
 /** Headers that describe a byte body, which are forwarded unchanged. */
 export const BYTE_BODY_HEADERS = [

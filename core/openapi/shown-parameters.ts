@@ -4,8 +4,8 @@ import {
   ALWAYS_FORWARDED,
   BYTE_BODY_HEADERS,
   BYTE_REQUEST_HEADERS,
-  CONDITIONAL,
   EVENT_REQUEST_HEADERS,
+  listConditions,
   REQUEST_IDS,
   TRACE_CONTEXT,
 } from '../lib/header-names.js';
@@ -22,7 +22,7 @@ export function listShownParameters(
     ...ALWAYS_FORWARDED,
     ...REQUEST_IDS,
     ...TRACE_CONTEXT,
-    ...(responses.mode === 'raw' ? CONDITIONAL : []),
+    ...listConditions(declared.method, responses.mode === 'raw'),
     ...(bodyBytes === null ? [] : BYTE_BODY_HEADERS),
     ...(responseBytes === null ? [] : BYTE_REQUEST_HEADERS),
     ...(stream === null ? [] : EVENT_REQUEST_HEADERS),

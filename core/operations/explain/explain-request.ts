@@ -2,6 +2,7 @@ import type { Actor } from '../../contract/index.js';
 import type { Descriptor } from '../../descriptor/descriptor.js';
 import { IDENTITY_HEADER } from '../../identity/identity-keys.js';
 import { ANONYMOUS } from '../../lib/actor-name.js';
+import { listConditions } from '../../lib/header-names.js';
 import type { RouteMatch } from '../../lib/routing/route-table.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import { parseEndpointBase } from '../../provider/endpoint-base.js';
@@ -253,14 +254,16 @@ function explainHeaders(
   route: LiveRoute,
   actor: Actor | null,
 ): ExplainedHeader[] {
+  const isRaw = descriptor.responses.mode === 'raw';
   const headers = createProviderHeaders({
     request: createFullRequest(actor),
+    conditions: listConditions(route.declared.method, isRaw),
     hopByHop: new Set(),
     forwardHeaders: descriptor.forward_headers,
     clientHeaders: descriptor.forward_client ? FORWARDED_CLIENT : {},
     isClientTrace: true,
     takesBody: route.body !== 'none',
-    isRaw: descriptor.responses.mode === 'raw',
+    isRaw,
     sendsBytes: route.bodyBytes !== null,
     wanted: acceptedContentOf(route, route.responseBytes?.types?.[0]),
   });

@@ -6,6 +6,7 @@ import {
 } from '../../contract/index.js';
 import type { ErrorDetail } from '../../errors.js';
 import type { IdentifiedCaller } from '../../identity/identity-claims.js';
+import { listConditions } from '../../lib/header-names.js';
 import {
   createTraceContext,
   formatTraceparent,
@@ -34,7 +35,7 @@ import { checkJsonHead } from './provider-response.js';
 import { describeRoute, type MatchedRoute } from './route-call.js';
 
 const NO_HEADERS = {};
-const NONE_WITHHELD: readonly string[] = [];
+const NONE: readonly string[] = [];
 
 export interface ProviderRequest<T> {
   /** Proves that the caller may make the call. */
@@ -203,8 +204,10 @@ export function createCallHeaders(
 ): Record<string, string> {
   const { module, matched, request, hopByHop } = input;
   const route = matched?.match.value ?? null;
+  const isRaw = route !== null && module.descriptor.responses.mode === 'raw';
   const headers = createProviderHeaders({
     request,
+    conditions: route === null ? NONE : listConditions(request.method, isRaw),
     hopByHop,
     forwardHeaders: module.descriptor.forward_headers,
     clientHeaders: module.descriptor.forward_client
@@ -214,10 +217,10 @@ export function createCallHeaders(
     takesBody: route !== null && route.body !== 'none' && !isBodyIgnored(request.method, route),
     sendsBytes: input.sendsBytes === true,
     wanted: route && acceptedContentOf(route, request.headers.get('accept')),
-    isRaw: route !== null && module.descriptor.responses.mode === 'raw',
+    isRaw,
   });
   if (input.headers !== undefined) Object.assign(headers, input.headers);
-  for (const name of input.withheld ?? NONE_WITHHELD) delete headers[name];
+  for (const name of input.withheld ?? NONE) delete headers[name];
   return headers;
 }
 

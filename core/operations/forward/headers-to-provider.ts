@@ -4,7 +4,6 @@ import {
   ALWAYS_FORWARDED,
   BYTE_BODY_HEADERS,
   BYTE_REQUEST_HEADERS,
-  CONDITIONAL,
   EVENT_REQUEST_HEADERS,
 } from '../../lib/header-names.js';
 import { namesListedType } from '../../lib/media-type.js';
@@ -53,6 +52,8 @@ export function readHopByHopNames({ headers }: CallerRequest): ReadonlySet<strin
 
 export interface ProviderHeaderInput {
   readonly request: Pick<CallerRequest, 'actor' | 'requestId' | 'correlationId' | 'headers'>;
+  /** The conditional headers to forward beside `if-match`. */
+  readonly conditions: readonly string[];
   readonly hopByHop: ReadonlySet<string>;
   /** The headers that the descriptor names, in lower case. */
   readonly forwardHeaders: readonly string[];
@@ -66,8 +67,7 @@ export interface ProviderHeaderInput {
   /** The headers of `forward_client`; empty without it. */
   readonly clientHeaders: Readonly<Record<string, string>>;
   /**
-   * Whether the response is forwarded unchanged: the provider then receives the client's `accept`
-   * and its conditions.
+   * Whether the response is forwarded unchanged: the provider then receives the client's `accept`.
    */
   readonly isRaw: boolean;
 }
@@ -112,8 +112,8 @@ export function createProviderHeaders(input: ProviderHeaderInput): Record<string
   };
   if (input.takesBody) pass('content-type');
   for (const name of ALWAYS_FORWARDED) pass(name);
+  for (const name of input.conditions) pass(name);
   if (input.isRaw) {
-    for (const name of CONDITIONAL) pass(name);
     headers['accept'] = ANY_BUT_JSON_FIRST;
     if (request.headers.get('accept') !== '*/*') pass('accept');
   }

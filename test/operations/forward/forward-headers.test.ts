@@ -53,7 +53,7 @@ describe('forward_headers', () => {
     expect(receivedHeader('x-mixed-case')).to.equal('m1');
   });
 
-  it('may name the conditions of a write, which reach no provider in envelope mode otherwise', async () => {
+  it('may name the conditions of a read, which reach no provider in envelope mode otherwise', async () => {
     await get([['if-none-match', '*']], 'conditions');
     await get([['if-none-match', '*']], 'wide');
     const received = setup.provider.requests.map(({ headers }) => {

@@ -25,6 +25,8 @@ const ALLOWED = [
   'connection',
   'content-length',
 ];
+/** Conditions that only writes have in envelope mode. */
+const OF_WRITES = ['if-none-match', 'if-unmodified-since'];
 const ALWAYS = [
   'accept',
   'accept-encoding',
@@ -167,7 +169,7 @@ describe('provider request', () => {
       body: Buffer.from('{}'),
     });
     expect(response.status).to.equal(200);
-    expect(ALLOWED).to.include.members(names());
+    expect([...ALLOWED, ...OF_WRITES]).to.include.members(names());
     expect(names()).to.include.members([...ALWAYS, 'content-type', 'content-length']);
     expect(new Set(names()).size, 'each once').to.equal(names().length);
     expect(receivedHeader('content-length')).to.equal('2');
@@ -187,6 +189,31 @@ describe('provider request', () => {
     expect(receivedHeader('idempotency-key')).to.equal('key-1');
     expect(receivedHeader('if-match')).to.equal('"abc"');
     expect(receivedHeader('prefer')).to.equal('return=minimal');
+  });
+
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    it(`has the conditions of a ${method}, so that it replaces nothing that it must not`, async () => {
+      const sent = method === 'DELETE' ? {} : { body: Buffer.from('{}') };
+      const type = method === 'DELETE' ? [] : [JSON_TYPE];
+      await call(setup.host, {
+        ...{ method, target: '/modules/wide/http/a', ...sent },
+        headers: [
+          ...type,
+          ['if-none-match', '*'],
+          ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+          ['if-modified-since', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+        ],
+      });
+      expect(receivedHeader('if-none-match')).to.equal('*');
+      expect(receivedHeader('if-unmodified-since')).to.equal('Thu, 01 Jan 1970 00:00:00 GMT');
+      expect(receivedHeader('if-modified-since'), 'of reads alone').to.equal(undefined);
+    });
+  }
+
+  it('has none of these conditions on HEAD', async () => {
+    const headers = [['if-none-match', '*'] as const];
+    await call(setup.host, { method: 'HEAD', target: '/modules/wide/http/a', headers });
+    expect(receivedHeader('if-none-match')).to.equal(undefined);
   });
 
   it('has no body on GET, even if the client sent one', async () => {
