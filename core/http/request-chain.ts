@@ -84,7 +84,7 @@ function respond(
   options: RequestChainOptions,
   forSurfaces: RequestChainOptions,
 ): Middleware<HostState> {
-  const { cors, observers, log } = options;
+  const { observers, log } = options;
   const replies = new ReplyQueue(options);
   return async (ctx, next) => {
     const request = openRequest(ctx, options);
@@ -106,7 +106,7 @@ function respond(
       await openConnection(reply, reply.upgrade, request, options);
       return;
     }
-    if (reply !== null) reply = cors.complete(reply, request);
+    if (reply !== null) reply = request.completeReply(reply);
     if (reply?.stream == null) {
       addReply(reply, request, replies, observers);
       return;
@@ -161,7 +161,7 @@ async function sendStreamed(
   stream: ReplyStream,
   request: RequestContext,
   replies: ReplyQueue,
-  { lifecycle, log, observers, authentication, cors, sendTimeoutMs }: RequestChainOptions,
+  { lifecycle, log, observers, authentication, sendTimeoutMs }: RequestChainOptions,
 ): Promise<void> {
   const { res } = request;
   if (stream.isEvents) request.markHead();
@@ -170,7 +170,7 @@ async function sendStreamed(
   } catch (error) {
     const problem = createErrorReply(error, request, log, authentication.challenges);
     if (problem !== null && !res.headersSent) {
-      addReply(cors.complete(problem, request), request, replies, observers);
+      addReply(request.completeReply(problem), request, replies, observers);
       return;
     }
     finish(request, problem && { status: problem.status, length: stream.bytes }, observers);

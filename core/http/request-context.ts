@@ -62,6 +62,7 @@ export interface RequestContextOptions {
   /** Counts the bodies of all requests. */
   readonly memory: MemoryBudget;
   readonly authentication: Authentication;
+  readonly cors: { complete(reply: Reply, request: RequestContext): Reply };
   /** Finds the client of a connection. */
   readonly clients: Pick<Clients, 'find'>;
 }
@@ -268,6 +269,10 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     const { facts } = this;
     facts.rejection = problem;
     facts.step = problem.step ?? facts.step;
+  }
+
+  completeReply(reply: Reply): Reply {
+    return this.#options.cors.complete(reply, this);
   }
 
   interrupt(problem: HostError): void {

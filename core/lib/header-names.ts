@@ -55,6 +55,9 @@ export const TRACE_CONTEXT = ['traceparent', 'tracestate'] as const;
 /** Headers for which providers receive the host's own value. */
 export const SET_BY_HOST = ['accept-encoding', ...TRACE_CONTEXT, ...REQUEST_IDS] as const;
 
+/** Keeps nginx and similar proxies from holding events back: the name and its value. */
+export const UNBUFFERED = ['x-accel-buffering', 'no'] as const;
+
 /** A field name of RFC 9110, 5.6.2. */
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 

@@ -1,8 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { headerValue, headerValues, type RawHeader } from '../../core/selftest/raw-http.js';
-import { type Call, call, parseJson } from '../support/http/call.js';
+import {
+  headerValue,
+  headerValues,
+  RawConnection,
+  type RawHeader,
+} from '../../core/selftest/raw-http.js';
+import { type Call, call, parseJson, ROOT } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
@@ -125,6 +130,25 @@ describe('cors', () => {
       expect(headerValue(response.headers, 'access-control-allow-origin')).to.equal(APP);
       expect(headerValue(response.headers, 'access-control-expose-headers')).to.equal(EXPOSED);
       expect(headerValues(response.headers, 'vary')).to.deep.equal(['origin']);
+    }
+  });
+
+  it('adds them when the host rejects the rest of a body', async () => {
+    const connection = await RawConnection.open(setup.host.port);
+    try {
+      const lines = [`POST ${TARGET} HTTP/1.1`, 'host: 127.0.0.1', `origin: ${APP}`];
+      lines.push(`authorization: Bearer ${ROOT}`, 'content-type: application/json');
+      lines.push('transfer-encoding: chunked', 'expect: 100-continue', '', '');
+      connection.write(lines.join('\r\n'));
+      expect((await connection.read()).status).to.equal(100);
+      connection.write('zz\r\n');
+      const { status, headers } = await connection.readFinal();
+      expect(status).to.equal(400);
+      expect(headerValue(headers, 'access-control-allow-origin')).to.equal(APP);
+      expect(headerValue(headers, 'access-control-expose-headers')).to.equal(EXPOSED);
+      expect(headerValues(headers, 'vary')).to.deep.equal(['origin']);
+    } finally {
+      connection.destroy();
     }
   });
 

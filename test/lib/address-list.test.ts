@@ -21,6 +21,15 @@ describe('addresses', () => {
     expect(nameNetwork('::ffff:c000:201')).to.equal(nameNetwork('192.0.2.1'));
     expect(nameNetwork('fe80::1%eth0')).to.equal('fe80:0:0:0');
   });
+
+  it('have networks of their own behind a translator of IPv4', () => {
+    for (const prefix of ['64:ff9b::', '64:ff9b:1::', '64:ff9b:1:abcd::']) {
+      const network = nameNetwork(`${prefix}192.0.2.1`);
+      expect(network).to.equal(nameNetwork(`${prefix.toUpperCase()}C000:201`));
+      expect(network, prefix).not.to.equal(nameNetwork(`${prefix}192.0.2.2`));
+    }
+    expect(nameNetwork('64:ff9c::1')).to.equal(nameNetwork('64:ff9c::2'));
+  });
 });
 
 describe('a range of addresses', () => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HostError } from '../../errors.js';
+import type { Reply } from '../../operations/reply.js';
 import type { RequestIds } from '../request/caller-headers.js';
 
 /** A request that is handled while its body arrives. */
@@ -8,6 +9,8 @@ export interface InterruptibleRequest extends RequestIds {
    * Ends the request after the rest of its body was rejected. The client has received the Problem.
    */
   interrupt(problem: HostError): void;
+  /** Adds the headers without which a page cannot read the Problem. */
+  completeReply(reply: Reply): Reply;
   /** Whether its body is streamed, which exempts it from the time limit of requests. */
   readonly isStreaming: boolean;
 }

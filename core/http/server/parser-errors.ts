@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { closeLingering } from '../../lib/linger.js';
+import type { Reply } from '../../operations/reply.js';
 import { CallerHeaders, createIds, type RequestIds } from '../request/caller-headers.js';
 import { createProblemReply } from '../response/problem.js';
 import { listHeaders } from '../response/reply-queue.js';
@@ -130,17 +131,17 @@ function endWith(
   const headers = request === null ? null : new CallerHeaders(request);
   const handled = request === null ? null : findInterruptible(request);
   const ids = handled ?? createIds(headers);
-  closeLingering(socket, formatResponse(problem, ids, headers?.get('accept')));
+  // The path is uncertain, so it may be below `/modules/`.
+  const reply = createProblemReply(problem, ids, {
+    accept: headers?.get('accept'),
+    headers: ['modgate-origin', 'host'],
+  });
+  closeLingering(socket, formatResponse(handled?.completeReply(reply) ?? reply, ids));
   if (handled === null) onRejected(problem, ids, request, socket);
   else handled.interrupt(problem);
 }
 
-function formatResponse(problem: HostError, ids: RequestIds, accept: string | undefined): Buffer {
-  // The path is uncertain, so it may be below `/modules/`.
-  const reply = createProblemReply(problem, ids, {
-    accept,
-    headers: ['modgate-origin', 'host'],
-  });
+function formatResponse(reply: Reply, ids: RequestIds): Buffer {
   const lines = [`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status]}`];
   const headers = listHeaders(reply, ids, true);
   for (let index = 0; index < headers.length; index += 2)

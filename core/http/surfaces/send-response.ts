@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { UNBUFFERED } from '../../lib/header-names.js';
 import { withTimeout } from '../../lib/promises.js';
 import type { HeldMemory } from '../../provider/held-memory.js';
 import { UnreadBytes } from '../../provider/unread-bytes.js';
@@ -26,6 +27,7 @@ interface HeadOptions {
   readonly ids: RequestIds;
   /** Whether the response keeps its `content-length`. */
   readonly hasLength: boolean;
+  readonly isEvents: boolean;
   /** Whether the connection is closed after the response. */
   readonly isLast: boolean;
 }
@@ -33,7 +35,7 @@ interface HeadOptions {
 /** The headers of a response: names and values in turn. */
 export function listSurfaceHeaders(
   response: Response,
-  { ids: { requestId, correlationId }, hasLength, isLast }: HeadOptions,
+  { ids: { requestId, correlationId }, hasLength, isEvents, isLast }: HeadOptions,
 ): string[] {
   const head = ['x-request-id', requestId, 'x-correlation-id', correlationId];
   for (const [name, value] of response.headers) {
@@ -44,6 +46,7 @@ export function listSurfaceHeaders(
     head.push('x-content-type-options', 'nosniff');
   }
   if (!response.headers.has('cache-control')) head.push('cache-control', 'no-store');
+  if (isEvents && !response.headers.has(UNBUFFERED[0])) head.push(...UNBUFFERED);
   if (isLast) head.push('connection', 'close');
   return head;
 }

@@ -174,7 +174,9 @@ export function sendSurfaceResponse(
   }
   // A wrong length would corrupt the connection.
   res.strictContentLength = hasBody && hasLength;
-  const options = { ids: request, hasLength, isLast: lifecycle.isClosing };
+  const isEvents =
+    readMediaType(response.headers.get('content-type') ?? '') === 'text/event-stream';
+  const options = { ids: request, hasLength, isEvents, isLast: lifecycle.isClosing };
   const head = cors.addHeaders(listSurfaceHeaders(response, options), request);
   res.writeHead(response.status, [...head]);
   if (!hasBody || response.body === null) {
@@ -190,8 +192,6 @@ export function sendSurfaceResponse(
     onError: (error) =>
       surface.log.warn({ err: error, request_id: request.requestId }, 'surface response cut short'),
   });
-  const isEvents =
-    readMediaType(response.headers.get('content-type') ?? '') === 'text/event-stream';
   if (right !== null) {
     const onLost = () => {
       const error = new Error('the right of the caller was withdrawn');

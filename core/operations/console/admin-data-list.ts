@@ -69,6 +69,8 @@ interface Page {
 const OPEN_ARRAY = 0x5b;
 const QUOTE = 0x22;
 const NULL = Buffer.from('null');
+/** Many providers end a list with it; sent back, it would be the first page again. */
+const EMPTY_TEXT = Buffer.from('""');
 
 /** @throws ProviderFailure `protocol` for a response other than a short `{records, next_cursor}`. */
 export function readPage(outcome: CheckedOutcome): Page {
@@ -88,8 +90,9 @@ export function readPage(outcome: CheckedOutcome): Page {
 }
 
 function formatPage({ records, cursor }: Page): Buffer {
+  const next = cursor.equals(EMPTY_TEXT) ? NULL : cursor;
   return Buffer.concat([
     ...[Buffer.from('{"data":'), records],
-    ...[Buffer.from(',"nextCursor":'), cursor, Buffer.from('}')],
+    ...[Buffer.from(',"nextCursor":'), next, Buffer.from('}')],
   ]);
 }

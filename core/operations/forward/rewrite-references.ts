@@ -41,8 +41,11 @@ export function createReferences(
   };
 }
 
-/** Visible ASCII without the backslash, which URL parsers treat as a slash. */
-const SAFE = /^[!-[\]-~]*$/;
+/** Without the backslash, which URL parsers treat as a slash, and controls, which they remove. */
+const SAFE = /^[ -[\]-~\x80-\xff]*$/;
+/** Of a header that the provider sent twice. */
+const JOINED = ', ';
+const UNENCODED = /[ \x80-\xff]/g;
 const HTTP_URL = /^https?:\/\//i;
 /** The base of endpoints without a URL: no reference has its origin. */
 const NO_BASE: EndpointBase = { origin: 'http://module.invalid', path: '' };
@@ -53,8 +56,9 @@ const NO_BASE: EndpointBase = { origin: 'http://module.invalid', path: '' };
  * itself if it leads elsewhere; `null` for one that must be dropped, because it is outside the base
  * path or invalid
  */
-export function rewriteReference(reference: string, context: ReferenceContext): string | null {
-  if (!SAFE.test(reference)) return null;
+export function rewriteReference(received: string, context: ReferenceContext): string | null {
+  const reference = encodeReference(received);
+  if (reference === null) return null;
   const base = context.base ?? NO_BASE;
   const absolute = resolve(reference, base);
   if (absolute === null) return reference;
@@ -81,6 +85,18 @@ export function rewriteReference(reference: string, context: ReferenceContext): 
     return path.startsWith('//') ? null : path + search + hash;
   }
   return null;
+}
+
+/**
+ * Encodes spaces and bytes beyond ASCII, as browsers do. Returns `null` for other characters that
+ * URL parsers would change.
+ */
+function encodeReference(reference: string): string | null {
+  if (!SAFE.test(reference) || reference.includes(JOINED)) return null;
+  return reference.replace(
+    UNENCODED,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /**
@@ -151,15 +167,15 @@ export function passRedirect(
   const { module, target } = call.matched;
   const { redirects: allowed } = module.descriptor.responses;
   if (!REDIRECTS.has(status) || allowed.length === 0) return null;
-  const { location } = headers;
-  if (location === undefined) {
+  if (headers['location'] === undefined) {
     const isPassed = status === PERMANENT_REDIRECT && allowed.includes(MODULE_REDIRECTS);
     return isPassed ? { location: null } : null;
   }
   // It may be relative to the target of the request at the provider.
   const { origin, path } = base ?? NO_BASE;
   const requested = origin + path + target.forwardTarget;
-  if (location === '' || !SAFE.test(location) || !URL.canParse(location, requested)) return null;
+  const location = encodeReference(headers['location']);
+  if (location === null || location === '' || !URL.canParse(location, requested)) return null;
   const { href: absolute, origin: other } = new URL(location, requested);
   const context = createReferences(call, base);
   const rewritten = rewriteReference(absolute, context);

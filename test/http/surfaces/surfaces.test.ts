@@ -172,7 +172,10 @@ describe('surfaces', () => {
 
     it('may be an event stream, which is canceled when the client leaves', async () => {
       const request = http.get(`${setup.host.url}/desk/events`);
-      await new Promise((resolve) => request.once('response', (res) => res.once('data', resolve)));
+      const response = await new Promise<http.IncomingMessage>((resolve) => {
+        request.once('response', (res) => res.once('data', () => resolve(res)));
+      });
+      expect(response.headers['x-accel-buffering']).to.equal('no');
       request.destroy();
       await waitUntil('the stream is canceled', async () => {
         return Number(parseJson(await get('/desk/counts'))['canceled']) > 0;

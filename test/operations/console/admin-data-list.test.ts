@@ -132,6 +132,11 @@ describe('console bridge: admin_data_list', () => {
     expect(headerValue(headers, 'authorization')).to.equal(undefined);
   });
 
+  it('ends the list with an empty cursor, as many providers do', async () => {
+    setup.provider.answer({ body: '{"records":[{"id":1}],"next_cursor":""}' });
+    expect((await ask()).data).to.deep.equal({ data: [{ id: 1 }], nextCursor: null });
+  });
+
   it('returns only the records and the cursor', async () => {
     setup.provider.answer({ body: '{"records":[{"id":1},null,"x"],"next_cursor":"2"}' });
     const { text } = await ask();

@@ -1,5 +1,6 @@
 import type { StreamForm } from '../../../contract/index.js';
 import { isEncoded } from '../../../lib/content-encoding.js';
+import { UNBUFFERED } from '../../../lib/header-names.js';
 import { isListedType, readMediaType } from '../../../lib/media-type.js';
 import { type OpenStream, TooManyStreams } from '../../../provider/open-streams.js';
 import { type CheckedOutcome, holdBody, holdStart } from '../../../provider/outcome.js';
@@ -138,6 +139,9 @@ export const eventsForm: ResponseForm<EventResponse> = {
     return Reply.forwarded(authorization, {
       ...{ status, pieces: [], contentType, contentLength: null, stream },
       ...exposed,
+      headers: exposed.headers.includes(UNBUFFERED[0])
+        ? exposed.headers
+        : [...exposed.headers, ...UNBUFFERED],
     });
   },
 };

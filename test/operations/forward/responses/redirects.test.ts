@@ -45,6 +45,8 @@ describe('redirects in raw mode', () => {
     '../c': `${PREFIX}/c`,
     '?page=2': `${PREFIX}/a/b?page=2`,
     '/base': `${PREFIX}/`,
+    '/base/a b': `${PREFIX}/a%20b`,
+    'https://files.example/f g': 'https://files.example/f%20g',
     'https://other.example/c': `${PREFIX}/c`,
     'https://files.example/f?sig=1': 'https://files.example/f?sig=1',
   };

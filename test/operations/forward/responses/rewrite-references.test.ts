@@ -52,7 +52,6 @@ describe('rewriteReference', () => {
     ['a backslash', PLAIN, '/\\evil.example'],
     ['two references', PLAIN, '/a, /b'],
     ['white space', PLAIN, '/a\tb'],
-    ['bytes above ASCII', PLAIN, '/caf\u00e9'],
     ['no URL', PLAIN, '//[/x'],
     ['a malformed port', PLAIN, 'http://10.0.0.1:4100.evil.example/a'],
   ] as const) {
@@ -60,6 +59,20 @@ describe('rewriteReference', () => {
       expect(rewriteReference(reference, context)).to.equal(null);
     });
   }
+
+  it('encodes spaces and bytes beyond ASCII, as browsers do', () => {
+    expect(rewriteReference('/a b', PLAIN)).to.equal(`${PREFIX}/a%20b`);
+    expect(rewriteReference('/caf\u00c3\u00a9?q=a b', PLAIN)).to.equal(
+      `${PREFIX}/caf%C3%A9?q=a%20b`,
+    );
+    expect(rewriteReference('a b', PLAIN)).to.equal('a%20b');
+    expect(rewriteReference('https://other.example/a b', PLAIN)).to.equal(
+      'https://other.example/a%20b',
+    );
+    expect(rewriteReference('http://evil.example @10.0.0.1/', PLAIN)).to.equal(
+      'http://evil.example%20@10.0.0.1/',
+    );
+  });
 
   for (const reference of [
     '7',

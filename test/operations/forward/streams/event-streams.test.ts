@@ -36,6 +36,7 @@ describe('streams of events', () => {
     expect(response.status).to.equal(200);
     expect(response.headers.get('content-type')).to.equal('text/event-stream');
     expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(response.headers.get('x-accel-buffering')).to.equal('no');
     const text = await response.text();
     const open = /^event: modgate\.open\ndata: (.*)\n\n/.exec(text)?.[1] ?? '';
     expect(JSON.parse(open)).to.deep.equal({
