@@ -16,7 +16,8 @@ import { findParameter, type ToolSource, wordsOf } from './tool-source.js';
 export interface DescribedTool {
   readonly name: string;
   readonly title?: string;
-  readonly description: string;
+  /** Absent for a tool of the provider that has none: some models reject an empty one. */
+  readonly description?: string;
   readonly inputSchema: { readonly type: 'object'; readonly [member: string]: unknown };
   readonly outputSchema?: { readonly type: 'object'; readonly [member: string]: unknown };
   readonly annotations: {
@@ -63,10 +64,10 @@ export function describeTool(source: ToolSource, shared: SharedSchemas): KeptToo
 /** The texts of a tool of the provider, without a word of the host. */
 function readOwnTexts({ operation, target }: ToolSource) {
   const { summary, description } = wordsOf(target);
-  const words = operation.tool?.description ?? description ?? '';
+  const words = operation.tool?.description ?? description;
   return {
     ...(summary !== undefined && { title: escapeInvisible(shorten(summary, MAX_TITLE)) }),
-    description: escapeInvisible(shorten(words, MAX_OWN_DESCRIPTION)),
+    ...(words && { description: escapeInvisible(shorten(words, MAX_OWN_DESCRIPTION)) }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   SurfaceError,
 } from '../../core/contract/index.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
+import { acceptsBoth, BOTH_TYPES } from './accepted-types.js';
 import { answerBatch, BATCH_REVISION, readBatch } from './batch.js';
 import {
   countValues,
@@ -108,6 +109,7 @@ async function serve(
     );
   }
   const headers = listForwardable(request.headers);
+  if (acceptsBoth(request.headers.get('accept'))) request.headers.set('accept', BOTH_TYPES);
   const isStructured = revision !== BATCH_REVISION;
   const answer = (one: ExactValue) => {
     const exchange: Exchange = { actor, call, headers, module, message: one, isStructured };

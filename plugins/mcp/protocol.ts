@@ -7,7 +7,8 @@ import { writeInstructions } from './instructions.js';
 import { listToolPage } from './list-tools.js';
 import { callMetaTool, isMetaName, MAX_LISTED_TOOLS, META_TOOLS } from './meta-tools.js';
 import { askFor, findNearestNames } from './nearest-names.js';
-import type { ToolResult } from './tool-error.js';
+import { createTextBlock, type ToolResult } from './tool-error.js';
+import { withStructure } from './tool-result.js';
 import { HostRejection, type Tools } from './tools.js';
 
 /** Newest first. */
@@ -52,7 +53,10 @@ export async function createProtocol(
       if (!isShort) return { tools: Object.values(META_TOOLS) };
       const page = await listToolPage(entries, params?.cursor);
       if (page !== null) {
-        const listed = page.tools.map((tool) => fitRevision(tool, 'outputSchema', exchange));
+        const { isStructured } = exchange;
+        const listed = page.tools.map(({ outputSchema, ...tool }) =>
+          isStructured && outputSchema !== undefined ? { ...tool, outputSchema } : tool,
+        );
         return { ...page, tools: listed };
       }
       throw new ProtocolError(
@@ -98,23 +102,13 @@ export async function createProtocol(
   });
 }
 
-/** Clients of revisions without links to resources reject a whole result for one: it becomes a text with its JSON. */
-function fitResult(result: ToolResult, exchange: Exchange): ToolResult {
-  const fitted = fitRevision(result, 'structuredContent', exchange);
-  if (exchange.isStructured) return fitted;
-  const content = fitted.content.map((block) =>
-    block.type === 'resource_link' ? { type: 'text' as const, text: JSON.stringify(block) } : block,
+/** Changes a result for clients of the first revision, which reject links to resources and ignore structure. */
+function fitResult(result: ToolResult, { isStructured }: Exchange): ToolResult {
+  if (isStructured) return result;
+  const { structuredContent, ...rest } = result;
+  const content = rest.content.map((block) =>
+    block.type === 'resource_link' ? createTextBlock(JSON.stringify(block)) : block,
   );
-  return { ...fitted, content };
-}
-
-/** Removes a member that revisions without structured content do not have. */
-function fitRevision<T extends object>(
-  value: T,
-  name: keyof T & string,
-  { isStructured }: Exchange,
-): T {
-  if (isStructured) return value;
-  const { [name]: _removed, ...rest } = value;
-  return rest as T;
+  if (structuredContent === undefined) return { ...rest, content };
+  return { ...rest, content: withStructure(content, JSON.stringify(structuredContent)) };
 }

@@ -40,5 +40,9 @@ export function createProblemResult(problem: ToolProblem): ToolResult {
 }
 
 export function createTextResult(text: string, isError = false): ToolResult {
-  return { content: [{ type: 'text', text }], ...(isError && { isError }) };
+  return { content: [createTextBlock(text)], ...(isError && { isError }) };
+}
+
+export function createTextBlock(text: string) {
+  return { type: 'text', text } as const;
 }

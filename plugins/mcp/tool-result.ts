@@ -9,7 +9,7 @@ import {
   toPlain,
 } from './exact-json.js';
 import { createTooLarge } from './too-large.js';
-import { createProblemResult, type ToolResult } from './tool-error.js';
+import { createProblemResult, createTextBlock, type ToolResult } from './tool-error.js';
 
 /** Beyond it the text is no result for a model. */
 const MAX_VALUES = 1_000_000;
@@ -42,21 +42,31 @@ export function readToolResult(entry: CatalogEntry, text: string, answer: Answer
   if (others > maxResultBytes) return createTooLarge(entry, { ...answer, bytes: others });
   const blocks = content.map(keepKnown) as ToolResult['content'];
   if (isError === true) return { content: blocks, isError: true };
-  return { content: blocks, ...(isExactObject(structure) && { structuredContent }) };
+  if (isExactObject(structure)) return { content: blocks, structuredContent };
+  if (structure === undefined || structuredContent === null) return { content: blocks };
+  return { content: withStructure(blocks, structure.text) };
+}
+
+/** The blocks of a result whose structure is not passed on: its JSON where there is nothing else to read. */
+export function withStructure(content: ToolResult['content'], json: string): ToolResult['content'] {
+  return content.length === 0 ? [createTextBlock(json)] : content;
 }
 
 /**
  * Clients reject a whole result for a block of a type that they do not know: its JSON becomes a text.
- * @returns `null` without a list of blocks
+ * A result without blocks may have its structure alone.
+ * @returns `null` for blocks that are no list
  */
 function readContent(result: ExactValue | null): readonly unknown[] | null {
-  const content = result === null ? undefined : findMember(result, 'content');
-  if (content?.kind !== 'array') return null;
+  if (result?.kind !== 'object') return null;
+  const content = findMember(result, 'content');
+  if (content === undefined) return [];
+  if (content.kind !== 'array') return null;
   return content.items.map((item) => {
     const block = toPlain(item);
     const { type } = Object(block) as { type?: unknown };
     if (typeof type !== 'string' || Object.hasOwn(MEMBERS, type)) return block;
-    return { type: 'text', text: item.text };
+    return createTextBlock(item.text);
   });
 }
 
@@ -125,7 +135,7 @@ function keepKnown(block: ContentBlock): object {
     type,
     ...Object.fromEntries(members),
     ...(typeof size === 'number' && { size }),
-    ...(areAnnotations(annotations) && { annotations }),
+    ...keepAnnotations(annotations),
   };
 }
 
@@ -137,12 +147,23 @@ function keepResource({ uri, mimeType, text, blob }: ResourceContent): ResourceC
 
 const AUDIENCE: ReadonlySet<unknown> = new Set(['user', 'assistant']);
 
-function areAnnotations(annotations: unknown): boolean {
-  if (typeof annotations !== 'object' || annotations === null) return false;
-  return Object.entries(annotations).every(([name, value]) => {
-    if (name === 'audience') return Array.isArray(value) && value.every((one) => AUDIENCE.has(one));
-    return name === 'priority' && typeof value === 'number' && value >= 0 && value <= 1;
+/** ISO 8601 with an offset. */
+const LAST_MODIFIED =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** What clients accept as the value of each annotation. */
+const ANNOTATIONS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  audience: (value) => Array.isArray(value) && value.every((one) => AUDIENCE.has(one)),
+  priority: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+  lastModified: (value) => typeof value === 'string' && LAST_MODIFIED.test(value),
+};
+
+function keepAnnotations(annotations: unknown): object {
+  const kept = Object.entries(ANNOTATIONS).flatMap(([name, isGood]): [string, unknown][] => {
+    const value: unknown = Reflect.get(Object(annotations), name);
+    return isGood(value) ? [[name, value]] : [];
   });
+  return kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) };
 }
 
 /** The length of its bytes in base64, which is ASCII. */

@@ -6,7 +6,7 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
-import { callTool, listTools, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
+import { callTool, listTools, parseRpc, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 
@@ -54,8 +54,12 @@ const tool = (name: string, operation: object = {}) => ({
   operation: { operation_id: name, input_schema: INPUT, output_schema: RESULT, ...operation },
 });
 
+/** JSON leaves out what is undefined. */
+const NO_TEXTS = { summary: undefined, description: undefined };
+
 const ROUTES = [
   tool('add'),
+  { ...tool('mute'), ...NO_TEXTS },
   tool('maybe', { body: 'optional' }),
   { ...tool('with'), path: '/tools/with/{id}' },
   {
@@ -97,7 +101,7 @@ describe('tools of a provider', () => {
         'strict.json': describeTools('strict', { schemas: { output: 'enforce' } }),
       },
     });
-    await waitUntil('the tools', async () => (await listTools(host)).length === 8);
+    await waitUntil('the tools', async () => (await listTools(host)).length === 10);
   });
 
   after(async () => {
@@ -113,7 +117,7 @@ describe('tools of a provider', () => {
 
   it('are offered with the title, description and schemas of the manifest alone', async () => {
     const tools = await listTools(host, { module: 'box' });
-    const [add, , other] = tools as ((typeof tools)[number] & { title?: string })[];
+    const [add, mute, , other] = tools as ((typeof tools)[number] & { title?: string })[];
     expect(add).to.include({
       title: 'The add',
       description: 'Does add.\nNo word of others\\u200b.',
@@ -121,6 +125,7 @@ describe('tools of a provider', () => {
     const { $schema: _, ...input } = INPUT;
     expect(add?.inputSchema).to.deep.equal(input);
     expect(add).to.not.have.property('outputSchema');
+    expect(mute).to.not.have.any.keys('title', 'description');
     expect(other?.description).to.match(/of module box/);
   });
 
@@ -170,6 +175,32 @@ describe('tools of a provider', () => {
     expect((await give({ content: [odd] })).content).to.deep.equal([{ type: 'text', text: 'x' }]);
   });
 
+  it('pass on each annotation that clients know, whatever the others', async () => {
+    const lastModified = '2025-01-12T15:00:58.5+01:00';
+    const annotations = { audience: ['user'], priority: 0, lastModified };
+    const block = (own: object) => ({ type: 'text', text: 'x', annotations: own });
+    const { content } = await give({
+      content: [
+        block({ ...annotations, more: 1 }),
+        block({ ...annotations, priority: 2 }),
+        block({ ...annotations, lastModified: '2025-01-12' }),
+      ],
+    });
+    expect(content).to.deep.equal([
+      block(annotations),
+      block({ audience: ['user'], lastModified }),
+      block({ audience: ['user'], priority: 0 }),
+    ]);
+  });
+
+  it('may have a structure without blocks', async () => {
+    expect(await give({ structuredContent: { sum: 3 } })).to.deep.include({
+      content: [],
+      structuredContent: { sum: 3 },
+    });
+    expect((await give({})).content).to.deep.equal([]);
+  });
+
   it('pass on a block of an unknown type as a text with its JSON', async () => {
     const blocks = ['{"type": "video", "n": 12345678901234567890}', '{"type":"toString"}'];
     const { content, isError } = await give(`{"content":[${blocks.join(', ')}]}`);
@@ -197,6 +228,9 @@ describe('tools of a provider', () => {
   it('pass on a structure that survives a parse, and no structure beside an error', async () => {
     const exact = await give('{"content":[],"structuredContent":{"n":12345678901234567890}}');
     expect(exact).to.not.have.property('structuredContent');
+    expect(exact.content).to.deep.equal([{ type: 'text', text: '{"n":12345678901234567890}' }]);
+    const list = await give({ content: [{ type: 'text', text: 'a' }], structuredContent: [1] });
+    expect(list).to.deep.include({ content: [{ type: 'text', text: 'a' }] });
     const twice = await give('{"content":[],"structuredContent":{"n":1,"n":2}}');
     expect(problemOf(twice).code).to.equal('provider_error');
     const failed = await give({ content: [], structuredContent: { n: 1 }, isError: true });
@@ -249,11 +283,19 @@ describe('tools of a provider', () => {
     expect((parseJson(response) as { data: unknown }).data).to.deep.equal(result);
   });
 
-  it('have no structure for clients of the first revisions', async () => {
-    const params =
-      '"name":"box_add","arguments":{"result":"{\\"content\\":[],\\"structuredContent\\":{}}"}';
-    const revision = '2025-03-26';
-    const response = await postMcp(host, { method: 'tools/call', params, revision });
-    expect(response.body.toString()).to.include('"content":[]').and.not.include('structured');
+  it('have a text in place of a lone structure for clients of the first revision', async () => {
+    const blocks = [{ type: 'text', text: 'a' }];
+    for (const [content, expected] of [
+      [[], [{ type: 'text', text: '{"a":1}' }]],
+      [blocks, blocks],
+    ]) {
+      const result = JSON.stringify(JSON.stringify({ content, structuredContent: { a: 1 } }));
+      const { body } = await postMcp(host, {
+        method: 'tools/call',
+        params: `"name":"box_add","arguments":{"result":${result}}`,
+        revision: '2025-03-26',
+      });
+      expect(parseRpc(body).result).to.deep.equal({ content: expected });
+    }
   });
 });

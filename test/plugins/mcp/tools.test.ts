@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
-import { call, parseJson } from '../../support/http/call.js';
+import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
@@ -213,6 +213,36 @@ describe('tools of the surface mcp', () => {
     expect(
       (await postMcp(setup.host, { method: 'tools/list', headers: ownOrigin })).status,
     ).to.equal(200);
+  });
+
+  it('are listed for clients that accept both types, by name or by a range', async () => {
+    const list = async (accept: string | null) => {
+      const response = await call(setup.host, {
+        method: 'POST',
+        target: '/mcp/shop',
+        headers: [JSON_TYPE, ...(accept === null ? [] : [['accept', accept] as const])],
+        body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'),
+      });
+      return response.status;
+    };
+    for (const accept of [
+      null,
+      '*/*',
+      'text/html, */*;q=0.1',
+      'application/*, text/*',
+      'Application/JSON;q=0.9 , Text/Event-Stream',
+    ]) {
+      expect(await list(accept), String(accept)).to.equal(200);
+    }
+    for (const accept of [
+      'application/json',
+      'text/event-stream',
+      'application/*',
+      'text/html',
+      'application/json, */*;q=0.0',
+    ]) {
+      expect(await list(accept), accept).to.equal(406);
+    }
   });
 
   it('have no stream of older revisions', async () => {
