@@ -6,7 +6,7 @@ import { commandMembers, defineTransport, integerBetween } from '../shared/trans
 export const DEFAULT_START_TIMEOUT_MS = 120_000;
 
 /** UTF-16 units. */
-const MAX_TOOL_NAME = 1_024;
+export const MAX_TOOL_NAME = 1_024;
 
 const digest = matching('sha256: and 64 hexadecimal digits', /^sha256:[0-9a-f]{64}$/);
 

@@ -171,7 +171,12 @@ export class Exchange {
 
   /** Whether a message is the response to this request. */
   isAnswered({ id }: Message): boolean {
-    return id === this.#id;
+    return this.#isOwnId(id);
+  }
+
+  /** Some servers turn the number of the client into a text. */
+  #isOwnId(id: unknown): boolean {
+    return id === this.#id || (typeof id === 'string' && id === String(this.#id));
   }
 
   #acceptRequest(message: Message): object | null {
@@ -202,8 +207,7 @@ export class Exchange {
 
   /** Tokens of other requests renew nothing. */
   #acceptProgress(params: unknown): boolean {
-    const isOwn = readMember(params, 'progressToken') === this.#id;
-    if (!isOwn) return false;
+    if (!this.#isOwnId(readMember(params, 'progressToken'))) return false;
     const second = Math.floor(performance.now() / 1_000);
     if (second !== this.#second) {
       this.#second = second;

@@ -1,3 +1,4 @@
+import { MAX_TOOL_NAME } from './config.js';
 import { readMember } from './exchange.js';
 
 /** The keyword of an argument that newer revisions repeat in the header `Mcp-Param-<name>`. */
@@ -5,8 +6,8 @@ const KEYWORD = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
-/** Far more than tools have. */
-const MAX_LEVELS = 200;
+/** Far more than tools have. A manifest, in which a tool is some levels further down, may have 100. */
+const MAX_LEVELS = 90;
 
 /** Keywords whose value is data. */
 const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples']);
@@ -19,12 +20,20 @@ export function repeatsArguments(inputSchema: unknown): boolean {
   return JSON.stringify(inputSchema ?? {}).includes(`"${KEYWORD}"`);
 }
 
+interface NamedTool {
+  readonly name: string;
+  readonly inputSchema?: unknown;
+}
+
 /**
- * Finds why a tool must not be called: it is nested so deep that its readers would run out of stack, or has a header
+ * Finds why a tool must not be called: no route can name it, it is nested so deep that its readers would run out of stack, or has a header
  * that the protocol forbids.
  * @returns `null` for a good tool
  */
-export function findToolProblem(tool: { readonly inputSchema?: unknown }): string | null {
+export function findToolProblem(tool: NamedTool): string | null {
+  if (tool.name === '' || tool.name.length > MAX_TOOL_NAME) {
+    return `the name of the tool is empty or longer than ${MAX_TOOL_NAME} characters`;
+  }
   if (isDeep(tool)) return `the tool is nested deeper than ${MAX_LEVELS} levels`;
   const { inputSchema } = tool;
   if (!repeatsArguments(inputSchema)) return null;

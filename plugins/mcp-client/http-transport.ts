@@ -269,7 +269,8 @@ async function toResponse(
   const answer = parseMessage(text);
   const code = readMember(answer?.error, 'code');
   const isAnswered = answer?.error !== undefined && exchange.isAnswered(answer);
-  exchange.isSessionDoubtful = hasSession && status === 400 && !isAnswered;
+  const saysNothing = status < 400 || ABSENT.has(status) || DENIED.has(status);
+  exchange.isSessionDoubtful = hasSession && !saysNothing && !isAnswered;
   if (hasSession && (status === 404 || (status === 400 && UNKNOWN_SESSION.has(code)))) {
     exchange.isSessionLost = true;
     throw new ProviderFailure('unavailable', 'the server lost the session', {

@@ -28,6 +28,7 @@ const BEARER = 'bearer=';
 /** What a path segment holds without an escape. */
 const PLAIN_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$/;
 const SUFFIX_LENGTH = 8;
+const MAX_SHOWN_NAME = 128;
 
 const importOptions = object({
   auth: optional(string()),
@@ -143,8 +144,8 @@ async function readServer(
     provider: { kind: 'mcp', config },
     replaces: listReplaced(config),
     leftOut: [
-      ...[...problems].flatMap(([{ name: place }, reason]) =>
-        reason === null ? [] : [{ place, reason }],
+      ...[...problems].flatMap(([{ name }, reason]) =>
+        reason === null ? [] : [{ place: name.slice(0, MAX_SHOWN_NAME), reason }],
       ),
       ...templates.map((place) => leaveOut(place, 'resource template')),
       ...prompts.map((place) => leaveOut(place, 'prompt')),

@@ -32,6 +32,8 @@ export class Session {
   readonly #endAtServer: () => Promise<void>;
   #end: (reason: string) => void = () => {};
   #isEnded = false;
+  /** Whether the server has forgotten it, while it is asked. */
+  #asking: Promise<boolean> | null = null;
 
   constructor(client: Client, endAtServer: () => Promise<void>) {
     this.#client = client;
@@ -121,6 +123,14 @@ export class Session {
     );
   }
 
+  /** Asks once for all calls that fail meanwhile. */
+  #ask(): Promise<boolean> {
+    this.#asking ??= this.#isForgotten().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
   /** Whether the server rejects a ping as well: it checks the session before anything else. */
   async #isForgotten(): Promise<boolean> {
     const exchange = this.createExchange();
@@ -136,8 +146,10 @@ export class Session {
     try {
       await exchanges.run(exchange, send);
     } catch (error) {
-      exchange.isSessionLost ||= exchange.isSessionDoubtful && (await this.#isForgotten());
-      if (exchange.isSessionLost) void this.end('the server lost the session');
+      const isLost = exchange.isSessionLost || (exchange.isSessionDoubtful && (await this.#ask()));
+      // With a status of 500 and more, the server may have made the call.
+      exchange.isSessionLost = isLost && (exchange.failure?.status ?? 0) < 500;
+      if (isLost) void this.end('the server lost the session');
       throw translateError(error, exchange);
     }
     const result = exchange.answer === null ? null : sliceResult(exchange.answer);

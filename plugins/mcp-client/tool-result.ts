@@ -11,6 +11,11 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   resource: [],
 };
 
+interface ToolResult {
+  readonly content?: unknown;
+  readonly isError?: unknown;
+}
+
 /**
  * Finds what the protocol does not allow in the result of a tool. Not by the library, whose validation of many blocks
  * takes seconds.
@@ -20,13 +25,15 @@ export function findResultProblem(result: unknown): string | null {
   if (readMember(result, 'resultType') === 'input_required') {
     return 'the tool asks for input, which the host cannot give';
   }
-  const content = readMember(result, 'content');
-  const isError = readMember(result, 'isError');
+  // Without `content`, a result has its structure alone.
+  const { content = [], isError = false } = Object(result) as ToolResult;
   const isGood =
+    typeof result === 'object' &&
+    !Array.isArray(result) &&
     Array.isArray(content) &&
     content.length <= MAX_BLOCKS &&
     content.every(isBlock) &&
-    (isError === undefined || typeof isError === 'boolean');
+    typeof isError === 'boolean';
   return isGood ? null : 'the server sent a result that the protocol does not have';
 }
 

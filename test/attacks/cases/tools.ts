@@ -35,7 +35,7 @@ const NO_ARGUMENTS: readonly (readonly [name: string, title: string, body: strin
 
 const ENDLESS: readonly (readonly [name: string, title: string])[] = [
   ['other-id', 'a response with the id of another call'],
-  ['text-id', 'a response with the id as a text'],
+  ['text-id', 'a response with another id as a text'],
   ['null-id', 'a response without an id'],
   ['no-result', 'a response without a result'],
   ['flood', 'messages without end'],

@@ -51,7 +51,7 @@ export function startToolServer(): Promise<TestServer> {
     if (method === 'tools/list') return reply(id, TOOLS);
     if (method !== 'tools/call' && id !== undefined) return new Response(null, { status: 400 });
     if (tool === 'other-id') return reply(id + 1, RESULT);
-    if (tool === 'text-id') return reply(`${id}`, RESULT);
+    if (tool === 'text-id') return reply(`0${id}`, RESULT);
     if (tool === 'null-id') return reply(null, RESULT);
     if (tool === 'no-result') return Response.json({ jsonrpc: '2.0', id });
     if (tool === 'spoofed') return streamSpoofed(id);

@@ -127,6 +127,12 @@ const TOOLS: Readonly<Record<string, (call: Call) => Response | Promise<Response
         }
       })(),
     ),
+  'text-id-stream': ({ id, token }) =>
+    stream([progress(`${token}`, 1), event({ id: `${id}`, result: RESULT })]),
+  'other-text-id': ({ id }) => Response.json({ jsonrpc: '2.0', id: `0${id}`, result: RESULT }),
+  'no-blocks': ({ id }) =>
+    Response.json({ jsonrpc: '2.0', id, result: { structuredContent: { a: 1 } } }),
+  'list-result': ({ id }) => Response.json({ jsonrpc: '2.0', id, result: [] }),
   'some-progress': ({ id, token }) =>
     stream(
       (async function* () {
@@ -310,9 +316,10 @@ describe('a hostile MCP server', () => {
   };
 
   for (const name of [
-    ...['other-id', 'text-id', 'other-id-stream', 'no-result', 'no-json', 'wrong-type'],
+    ...['other-id', 'other-text-id', 'other-id-stream', 'no-result', 'no-json', 'wrong-type'],
     ...[
       'wrong-result',
+      'list-result',
       'no-answer',
       'many-requests',
       'flood',
@@ -358,6 +365,20 @@ describe('a hostile MCP server', () => {
       expect(text.includes('\\",]')).to.equal(name.startsWith('batch'));
     });
   }
+
+  it('reads the id of a call as a text, as official clients do', async () => {
+    for (const name of ['text-id', 'text-id-stream']) {
+      expect((await call(name)).status, name).to.equal(200);
+    }
+  });
+
+  it('passes a result that has a structure and no blocks', async () => {
+    const { status, text } = await call('no-blocks');
+    expect([status, text.includes('"data":{"structuredContent":{"a":1}}')]).to.deep.equal([
+      200,
+      true,
+    ]);
+  });
 
   it('ends responses of 100 MiB at the limit', async () => {
     for (const name of ['endless-event', 'endless-body']) {

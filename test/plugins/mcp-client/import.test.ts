@@ -103,12 +103,27 @@ describe('modgate import mcp', () => {
     expect(readManifest().http_routes.map(({ path }) => path)).to.not.include('/tools/odd');
   });
 
+  it('leaves out tools that no manifest can hold', async () => {
+    const nest = (levels: number): object => (levels === 0 ? {} : { a: nest(levels - 1) });
+    const deep = (levels: number) => ({ type: 'object', default: nest(levels) });
+    tools = [
+      READ,
+      { name: '', inputSchema: { type: 'object' } },
+      { name: 'x'.repeat(1_025), inputSchema: { type: 'object' } },
+      { name: 'too-deep', inputSchema: deep(100) },
+      { name: 'deep', inputSchema: deep(80) },
+    ];
+    const { code, stdout } = await run(server.url);
+    expect(code, stdout).to.equal(0);
+    expect(stdout).to.include('3 of 6 operations').and.include('levels (too-deep)');
+  });
+
   it('leaves out a tool that is nested too deep', async () => {
     const hostile = await startToolServer();
     try {
       const { code, stdout } = await run(hostile.url);
       expect(code).to.equal(0);
-      expect(stdout).to.include('3 of 4 operations').and.include('200 levels (deep)');
+      expect(stdout).to.include('3 of 4 operations').and.include('90 levels (deep)');
     } finally {
       await hostile.stop();
     }

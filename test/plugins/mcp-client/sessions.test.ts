@@ -225,14 +225,17 @@ describe('sessions with an MCP server', () => {
   });
 
   for (const [what, reject] of Object.entries({
-    'a text': () => new Response('Bad Request: No valid session ID provided', { status: 400 }),
-    'an error of another id': () =>
+    '400 with a text': () =>
+      new Response('Bad Request: No valid session ID provided', { status: 400 }),
+    '400 with an error of another id': () =>
       Response.json(
         { jsonrpc: '2.0', id: 'server-error', error: { code: -32_600, message: 'no session' } },
         { status: 400 },
       ),
+    'a status of 405': () => new Response(null, { status: 405 }),
+    'a status of 410': () => new Response('Gone', { status: 410 }),
   })) {
-    it(`opens a new session when calls and pings get 400 with ${what}`, async () => {
+    it(`opens a new session when calls and pings get ${what}`, async () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
         const before = await call(host);
@@ -244,7 +247,7 @@ describe('sessions with an MCP server', () => {
       });
     });
 
-    it(`keeps the session when a call alone gets 400 with ${what}`, async () => {
+    it(`keeps the session when a call alone gets ${what}`, async () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
         server.rejectCalls(true);
@@ -255,6 +258,28 @@ describe('sessions with an MCP server', () => {
       });
     });
   }
+
+  it('opens a new session when calls and pings get a status of 500, and repeats no call', async () => {
+    const server = await serveForgetful(() => new Response('KeyError', { status: 500 }));
+    await run(server, async ({ host }) => {
+      expect(await call(host)).to.include({ status: 200 });
+      server.forget();
+      expect(await call(host)).to.include({ status: 502, failure: 'protocol' });
+      await waitUntil('another session', async () => (await call(host)).status === 200);
+      expect(countHandshakes(server)).to.equal(2);
+    });
+  });
+
+  it('keeps the session when calls get a status of 503', async () => {
+    const server = await serveForgetful(() => new Response(null, { status: 503 }));
+    await run(server, async ({ host }) => {
+      server.rejectCalls(true);
+      expect(await call(host)).to.include({ status: 502, failure: 'unavailable' });
+      server.rejectCalls(false);
+      expect(await call(host)).to.include({ status: 200 });
+      expect(countHandshakes(server)).to.equal(1);
+    });
+  });
 
   for (const [what, resumed] of Object.entries({
     'a status of 404': () => new Response('no such session', { status: 404 }),
