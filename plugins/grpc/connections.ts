@@ -17,6 +17,10 @@ const MAX_QUEUED = 1_024;
 const PING_AFTER_MS = 300_000;
 const MAX_PING_AFTER_MS = 3_600_000;
 const PING_TIMEOUT_MS = 20_000;
+/** How long a connection without calls may take to close. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** A connection on which nothing arrives for longer than this, or half the time of a call, failed its call. */
+const MAX_SILENCE_MS = 1_000;
 /** How often a connection is looked at. */
 const CHECK_MS = 500;
 /** Bytes between two checks that belong to no call, besides those that wait in the windows of streams. */
@@ -50,6 +54,8 @@ export interface Connection {
   touch(bytes: number): void;
   /** Called when a call is canceled: no call gets what the server has sent of it. */
   abandon(): void;
+  /** Called when a call has had all its time, in milliseconds. */
+  expire(callMs: number): void;
 }
 
 interface Waiter {
@@ -84,6 +90,8 @@ export class EndpointConnections {
 
   release(connection: Connection): void {
     connection.open -= 1;
+    const live = connection as LiveConnection;
+    if (live.isSilent) this.#retire(live);
     const free = this.#findFree();
     const [next] = this.#waiting;
     if (free !== null && next !== undefined) next.resolve(free);
@@ -224,7 +232,7 @@ export class EndpointConnections {
 
   #drop(connection: LiveConnection): void {
     this.#closing.delete(connection);
-    connection.session.close();
+    connection.close();
   }
 
   #failWaiting(failure: ProviderFailure): void {
@@ -242,9 +250,11 @@ class LiveConnection implements Connection {
   readonly session: ClientHttp2Session;
   readonly pingAfterMs: number;
   open = 0;
+  isSilent = false;
   readonly #socket: Socket;
   readonly #openedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
+  #closeTimer: NodeJS.Timeout | undefined;
   #lastFrameAt = performance.now();
   #isPinging = false;
   /** Bytes that the socket had read at the last check. */
@@ -280,8 +290,20 @@ class LiveConnection implements Connection {
     this.#abandoned += 1;
   }
 
+  /** The library reads on no more after some errors of the server, and says nothing. */
+  expire(callMs: number): void {
+    const silentMs = performance.now() - this.#lastFrameAt;
+    this.isSilent ||= silentMs >= Math.min(MAX_SILENCE_MS, callMs / 2);
+  }
+
+  close(): void {
+    this.session.close();
+    this.#closeTimer = setTimeout(() => this.session.destroy(), CLOSE_TIMEOUT_MS).unref();
+  }
+
   end(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#closeTimer);
   }
 
   #check(): void {

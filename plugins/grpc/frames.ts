@@ -1,9 +1,11 @@
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { unzip } from 'node:zlib';
 import { BodyPieces, ProviderFailure } from '../../core/contract/index.js';
 
 const PREFIX_BYTES = 5;
-const inflate = promisify(gunzip);
+const inflate = promisify(unzip);
+/** The library tells them apart. */
+const ENCODINGS: ReadonlySet<string> = new Set(['deflate', 'gzip']);
 /** The largest limit that zlib accepts. */
 const MAX_ZLIB_BYTES = 2 ** 32 - 1;
 /** The longest message after decompression where there is no limit, as in a stream of events. */
@@ -81,7 +83,7 @@ export async function readMessage(
   maxBytes: number,
 ): Promise<Buffer> {
   if (!isCompressed) return bytes;
-  if (encoding !== 'gzip') throw createMalformed('is compressed otherwise than with gzip');
+  if (!ENCODINGS.has(encoding)) throw createMalformed('is compressed otherwise than it may be');
   const maxOutputLength = maxBytes > MAX_ZLIB_BYTES ? MAX_INFLATED_BYTES : maxBytes;
   try {
     return await inflate(bytes, { maxOutputLength });

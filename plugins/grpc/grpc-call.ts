@@ -80,6 +80,7 @@ export class GrpcCall {
   readonly #stream: ClientHttp2Stream;
   readonly #release: () => void;
   readonly #frames: FrameReader;
+  readonly #startedAt = performance.now();
   readonly #ready: Frame[] = [];
   #trailers: IncomingHttpHeaders | null = null;
   #hasHead = false;
@@ -114,7 +115,9 @@ export class GrpcCall {
   /** Called when the signal is aborted. */
   handleEvent(): void {
     const { signal } = this.#request;
-    this.fail(createAbortFailure(signal.reason, this.#hasHead ? 200 : 0, this.#phase));
+    const failure = createAbortFailure(signal.reason, this.#hasHead ? 200 : 0, this.#phase);
+    if (failure.failure === 'timeout') this.#connection.expire(performance.now() - this.#startedAt);
+    this.fail(failure);
   }
 
   /**
@@ -269,7 +272,7 @@ export class GrpcCall {
 const OWN_HEADERS = {
   'content-type': 'application/grpc',
   te: 'trailers',
-  'grpc-accept-encoding': 'identity,gzip',
+  'grpc-accept-encoding': 'identity,deflate,gzip',
   'user-agent': 'modgate',
 } as const;
 
