@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { ConfigError, type HostConfig } from './config/read-config.js';
 import type { Log } from './contract/index.js';
 import { rootContainer } from './injection.js';
@@ -39,7 +40,13 @@ export type OpenSurfaces = readonly { readonly name: string; readonly prefix: st
 /** A host that has read its modules and is ready to listen. */
 export interface ComposedHost {
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
-  listen(port?: number): Promise<{ readonly url: string }>;
+  listen(): Promise<string>;
+  /**
+   * Serves connections that another process accepts.
+   * @param url where it accepts them
+   * @returns takes such a connection
+   */
+  join(url: string): (connection: Socket) => void;
   readonly surfaces: OpenSurfaces;
   /** Reads every file again, changed or not. */
   reload(): void;
@@ -89,16 +96,23 @@ export async function composeHost(
   const { registry } = container.resolve(OBSERVABILITY.token);
   for (const { metrics = [] } of parts) registry.add(metrics);
   const listener = container.resolve(LISTENER.token);
+  const onListening = (url: string) => {
+    for (const part of parts) part.onListening?.(url);
+  };
   const onDrained = async (isReplaced: boolean) => {
     for (const part of parts) await part.onDrained?.(isReplaced);
   };
   return {
     surfaces: container.resolve(PLUGINS_PART.token).surfaces.listOpen(),
     reload: container.resolve(MODULES.token).reload,
-    listen: async (port) => {
-      const address = await listener.listen(port);
-      for (const part of parts) part.onListening?.(address.url);
-      return address;
+    listen: async () => {
+      const url = await listener.listen();
+      onListening(url);
+      return url;
+    },
+    join: (url) => {
+      onListening(url);
+      return listener.join();
     },
     drain: async () => {
       for (const part of parts) part.onDraining?.();

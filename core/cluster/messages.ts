@@ -24,12 +24,9 @@ export type WorkerMessage =
   | { readonly type: 'misconfigured'; readonly message: string }
   /** The worker has read its modules. */
   | { readonly type: 'ready' }
-  | {
-      readonly type: 'listening';
-      readonly url: string;
-      readonly port: number;
-      readonly surfaces: OpenSurfaces;
-    }
+  | { readonly type: 'serving'; readonly url: string; readonly surfaces: OpenSurfaces }
+  /** The worker has the connection that was handed to it. */
+  | { readonly type: 'taken' }
   | { readonly type: 'heartbeat' }
   /** A question to all workers. */
   | {
@@ -52,8 +49,10 @@ export type WorkerMessage =
 
 export type PrimaryMessage =
   | { readonly type: 'start'; readonly start: WorkerStart }
-  /** Listen now, on this port. */
-  | { readonly type: 'listen'; readonly port: number }
+  /** Serve the connections that the primary accepts at this URL. */
+  | { readonly type: 'serve'; readonly url: string }
+  /** Comes with a connection. */
+  | { readonly type: 'connection' }
   /** The worker sends it back. */
   | { readonly type: 'heartbeat' }
   | { readonly type: 'phase'; readonly phase: HostPhase }

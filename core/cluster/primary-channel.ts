@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createUnavailable } from '../errors.js';
 import type { HostAnswers } from '../processes.js';
 import type { HostPhase, PrimaryMessage, WorkerMessage } from './messages.js';
@@ -11,6 +12,7 @@ type MessageOf<Type extends PrimaryMessage['type']> = Extract<PrimaryMessage, { 
 export class PrimaryChannel {
   /** The phase as last published by the primary. */
   phase: HostPhase = 'starting';
+  onConnection: ((connection: Socket) => void) | null = null;
   /** Called when this worker cannot respond to a request; must not throw. */
   onFailure: ((error: unknown, subject: string) => void) | null = null;
   readonly #listeners = new Map<string, (message: PrimaryMessage) => void>();
@@ -19,7 +21,10 @@ export class PrimaryChannel {
   #unsent = 0;
 
   constructor() {
-    process.on('message', (message: PrimaryMessage) => this.#receive(message));
+    process.on('message', (message: PrimaryMessage, handle?: Socket) => {
+      if (message.type === 'connection') this.#take(handle);
+      else this.#receive(message);
+    });
     this.on('heartbeat', () => this.send({ type: 'heartbeat' }));
     this.on('phase', ({ phase }) => {
       this.phase = phase;
@@ -87,6 +92,12 @@ export class PrimaryChannel {
 
   #receive(message: PrimaryMessage): void {
     this.#listeners.get(message.type)?.(message);
+  }
+
+  /** @param connection absent when it has closed on the way */
+  #take(connection: Socket | undefined): void {
+    this.send({ type: 'taken' });
+    if (connection !== undefined) this.onConnection?.(connection);
   }
 
   /** A worker that cannot respond keeps serving; the primary responds without it. */

@@ -13,8 +13,8 @@ interface RollingRestartOptions {
   /** The time limit for a replaced worker to drain and close. */
   readonly drainTimeoutMs: number;
   readonly phase: () => HostPhase;
-  /** Called when a worker no longer serves. */
-  readonly onServingChange: () => void;
+  /** Called when a worker is to get no more connections. */
+  readonly onRetired: (worker: WorkerHandle) => void;
   readonly log: Log;
 }
 
@@ -76,10 +76,10 @@ export class RollingRestart {
 
   /** Drains a replaced worker. */
   #retire(worker: WorkerHandle): void {
-    const { drainTimeoutMs, onServingChange } = this.#options;
+    const { drainTimeoutMs, onRetired } = this.#options;
     const timeoutMs = worker.stage === 'serving' ? drainTimeoutMs : 0;
     worker.stage = 'draining';
-    onServingChange();
+    onRetired(worker);
     worker.send({ type: 'drain', isReplaced: true });
     const killTimer = setTimeout(() => worker.kill(), timeoutMs);
     void worker.exited.then(() => clearTimeout(killTimer));

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '../errors.js';
+import { describeListenError } from '../http/server/listen.js';
 import type { Logger } from '../log/logger.js';
 import type { PrimaryPart, SharedService } from '../processes.js';
+import { ConnectionDistributor } from './distributor.js';
 import type { HostPhase, ServeSettings, WorkerMessage } from './messages.js';
 import { WorkerRestartBackoff } from './restart-backoff.js';
 import { RollingRestart } from './rolling-restart.js';
@@ -28,10 +30,10 @@ type MessageHandlers = {
 
 type MessageHandler = (message: WorkerMessage, from: WorkerHandle) => void;
 
-type Listening = Extract<WorkerMessage, { type: 'listening' }>;
+type Serving = Extract<WorkerMessage, { type: 'serving' }>;
 
-/** The report of the first worker that listens. */
-type Started = Pick<Listening, 'url' | 'surfaces'>;
+/** The report of the first worker that serves. */
+type Started = Pick<Serving, 'url' | 'surfaces'>;
 
 /** No worker started. */
 class StartFailure extends Error {}
@@ -54,15 +56,15 @@ export class Supervisor {
   readonly #pool: WorkerPool;
   /** The parts of the services, by name. */
   readonly #parts: ReadonlyMap<string, PrimaryPart>;
+  readonly #distributor: ConnectionDistributor;
   readonly #queries: WorkerQueries;
   readonly #rollingRestart: RollingRestart;
   readonly #backoff = new WorkerRestartBackoff();
-  #onStart: { resolve(started: Started): void; reject(error: Error): void } | null = null;
+  #onStart: { resolve(started: Started): void; reject(error: unknown): void } | null = null;
   #phase: HostPhase = 'starting';
   #started: Started | null = null;
-  #boundPort: number | null = null;
-  /** The port that workers listen on. Those with the same value share one socket. */
-  #port: number;
+  /** Where the host listens, once a worker has read its modules. */
+  #url: Promise<string> | null = null;
   #leader: WorkerHandle | null = null;
   #exitsAtStart = 0;
   #refillTimer: NodeJS.Timeout | undefined;
@@ -73,8 +75,9 @@ export class Supervisor {
       from.misconfiguration = message;
     },
     // Never rejects.
-    ready: (_message, from) => void this.#allowListen(from),
-    listening: (message, from) => this.#onListening(from, message),
+    ready: (_message, from) => void this.#allowServing(from),
+    serving: (message, from) => this.#onServing(from, message),
+    taken: (_message, from) => this.#distributor.onTaken(from),
     heartbeat: (_message, from) => {
       from.pendingHeartbeats = 0;
     },
@@ -95,7 +98,7 @@ export class Supervisor {
     this.#settings = settings;
     this.#count = count;
     this.#log = log;
-    this.#port = settings.config.port;
+    this.#distributor = new ConnectionDistributor(settings.config.maxConnections);
     this.#pool = new WorkerPool({
       log,
       // Each handler receives only messages of its own type.
@@ -118,7 +121,10 @@ export class Supervisor {
       count,
       drainTimeoutMs: settings.config.drainMs + CLOSE_MS,
       phase: () => this.#phase,
-      onServingChange: () => this.#onServingChange(),
+      onRetired: (worker) => {
+        this.#distributor.retire(worker);
+        this.#onServingChange();
+      },
       log,
     });
   }
@@ -156,9 +162,12 @@ export class Supervisor {
       worker.send({ type: 'drain', isReplaced: false });
     }
     const { drainDelayMs, drainMs } = this.#settings.config;
+    const closeTimer = setTimeout(() => this.#distributor.close(), drainDelayMs);
     const killTimer = setTimeout(() => this.kill(), drainDelayMs + drainMs + CLOSE_MS);
     await this.#pool.close();
     clearTimeout(killTimer);
+    clearTimeout(closeTimer);
+    this.#distributor.close();
     await Promise.all([...this.#parts.values()].map((part) => part.flush?.()));
   }
 
@@ -191,8 +200,8 @@ export class Supervisor {
     worker.send({ type: 'start', start });
   }
 
-  /** Lets a worker listen as soon as it serves the same modules as the others. */
-  async #allowListen(worker: WorkerHandle): Promise<void> {
+  /** Lets a worker serve as soon as it has the same modules as the others. */
+  async #allowServing(worker: WorkerHandle): Promise<void> {
     const deadline = performance.now() + CATCH_UP_MS;
     const isReady = () =>
       [...this.#parts.values()].every((part) => part.isReady?.(worker.id) !== false);
@@ -205,19 +214,23 @@ export class Supervisor {
       }
       await pause(CATCH_UP_POLL_MS);
     }
-    worker.isListening = true;
-    worker.send({ type: 'listen', port: this.#port });
+    try {
+      this.#url ??= this.#listen();
+      worker.send({ type: 'serve', url: await this.#url });
+    } catch (error) {
+      this.#failStart(describeListenError(error, this.#settings));
+    }
   }
 
-  #onListening(worker: WorkerHandle, { url, port, surfaces }: Listening): void {
+  #listen(): Promise<string> {
+    const { tlsCert, host, port } = this.#settings.config;
+    return this.#distributor.listen(tlsCert === null ? 'http' : 'https', host, port);
+  }
+
+  #onServing(worker: WorkerHandle, { url, surfaces }: Serving): void {
     this.#started ??= { url, surfaces };
-    this.#boundPort ??= port;
-    // Every other worker exited before this one listened, so port 0 was reassigned.
-    if (port !== this.#boundPort) {
-      worker.kill();
-      return;
-    }
     worker.stage = 'serving';
+    this.#distributor.add(worker);
     this.#log.info({ worker: worker.id, pid: worker.pid }, 'worker ready');
     this.#onServingChange();
     if (this.#phase === 'starting') this.#completeStartSoon();
@@ -255,14 +268,10 @@ export class Supervisor {
   #onExit(worker: WorkerHandle, exit: WorkerExit): void {
     const isExpected = worker.stage === 'draining' || this.#phase === 'draining';
     worker.stage = 'exited';
+    this.#distributor.onExit(worker);
     this.#queries.remove(worker);
     for (const part of this.#parts.values()) part.onExit?.(worker.id);
     if (this.#phase !== 'draining') this.#onServingChange();
-    // The shared socket closes with its last worker; the next workers bind the same port again.
-    const running = this.#pool.list('starting', 'serving', 'draining');
-    if (!running.some(({ isListening }) => isListening)) {
-      this.#port = this.#boundPort ?? this.#port;
-    }
     if (!isExpected) this.#onUnexpectedExit(worker, exit);
   }
 
@@ -286,7 +295,7 @@ export class Supervisor {
     this.#refillTimer = setTimeout(() => this.#fill(), restart_ms);
   }
 
-  #failStart(error: Error): void {
+  #failStart(error: unknown): void {
     this.kill();
     this.#onStart?.reject(error);
   }

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster';
+import type { Socket } from 'node:net';
 import type { MessageSource } from '../processes.js';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
 
@@ -22,8 +23,6 @@ export class WorkerHandle implements MessageSource {
   readonly pid: number;
   readonly exited: Promise<WorkerExit>;
   stage: WorkerStage = 'starting';
-  /** Whether the primary has allowed it to listen. */
-  isListening = false;
   /** Whether it replaces a worker that still serves. */
   isSuccessor = false;
   /** Heartbeats sent since the last response. */
@@ -55,6 +54,12 @@ export class WorkerHandle implements MessageSource {
     this.#unsent += 1;
     if (this.#unsent > MAX_UNSENT) this.kill();
     else this.#worker.send(message, this.#onSent);
+  }
+
+  hand(connection: Socket): void {
+    if (!this.#worker.isConnected()) return;
+    // Open here until the worker has taken it.
+    this.#worker.send({ type: 'connection' }, connection, { keepOpen: true });
   }
 
   readonly #onSent = (): void => {

@@ -29,8 +29,6 @@ export class WorkerPool {
   }
 
   start(): void {
-    // Round robin in the primary: the kernel would give most connections to one worker.
-    cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({ serialization: 'advanced' });
     this.#heartbeat = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_INTERVAL_MS);
   }

@@ -1,6 +1,4 @@
-import type { ComposedHost } from '../compose.js';
 import { ConfigError } from '../errors.js';
-import { describeListenError } from '../http/server/listen-error.js';
 import { type Logger, openLog } from '../log/logger.js';
 import type { ServeSettings, WorkerStart } from './messages.js';
 import { PrimaryChannel } from './primary-channel.js';
@@ -47,33 +45,18 @@ async function serve(
   log: Logger,
   requestLog: Logger,
 ): Promise<void> {
-  const { settings } = start;
+  const { config } = start.settings;
   const { composeHost } = await import('../compose.js');
-  const { config } = settings;
   const processes = createWorkerProcess(channel, start, requestLog, { config, log });
   const host = await composeHost(config, log, processes);
   channel.on('rescan', () => host.reload());
   const drained = channel.once('drain');
-  await listen(channel, host, settings);
+  const allowed = channel.once('serve');
+  channel.send({ type: 'ready' });
+  const { url } = await allowed;
+  channel.onConnection = host.join(url);
+  channel.send({ type: 'serving', url, surfaces: host.surfaces });
   const { isReplaced } = await drained;
   await (isReplaced ? host.handOver() : host.drain());
   await host.close();
-}
-
-async function listen(
-  channel: PrimaryChannel,
-  host: ComposedHost,
-  settings: ServeSettings,
-): Promise<void> {
-  const allowed = channel.once('listen');
-  channel.send({ type: 'ready' });
-  const { port: requestedPort } = await allowed;
-  try {
-    const { url } = await host.listen(requestedPort);
-    const port = Number(new URL(url).port);
-    channel.send({ type: 'listening', url, port, surfaces: host.surfaces });
-  } catch (error) {
-    await host.close();
-    throw describeListenError(error, settings);
-  }
 }

@@ -128,7 +128,8 @@ export const LISTENER = definePart(
     return {
       metrics: [...createMemoryMetrics(memory), ...createListenerMetrics(observed)],
       inProcess: createInProcessServer(app.callback(), MAX_HEAD_BYTES, reportRejected),
-      listen: (port = config.port) => server.listen(config.host, port),
+      listen: () => server.listen(config.host, config.port),
+      join: server.join,
       drain: async () => {
         Object.assign(lifecycle, { isDraining: true, isClosing: true });
         await pause(config.drainDelayMs);

@@ -9,7 +9,7 @@ import type { HostConfig } from '../../config/settings.js';
 import { SETTING_NAMES } from '../../config/settings.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
-import { describeListenError } from '../../http/server/listen-error.js';
+import { describeListenError } from '../../http/server/listen.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { reportListening } from '../../report-listening.js';
 import { findOlderStore } from '../../store/older-store.js';
@@ -148,7 +148,7 @@ export async function start(settings: ServeConfig, log: Logger): Promise<Compose
   const { composeHost } = await import('../../compose.js');
   const host = await composeHost(settings.config, log);
   try {
-    const { url } = await host.listen();
+    const url = await host.listen();
     reportListening(log, settings.config, { url, surfaces: host.surfaces });
     return host;
   } catch (error) {

@@ -1,10 +1,11 @@
 import http, { type RequestListener, type Server } from 'node:http';
 import https from 'node:https';
-import net, { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import type { HostConfig } from '../../config/settings.js';
 import type { TlsPair } from '../tls/key-pair.js';
 import { closeWithdrawnClients, type ReloadedPair } from '../tls/open-tls.js';
 import { HandshakeAwareRequest } from './handshake.js';
+import { listen } from './listen.js';
 import { answerConnect, answerParserError, type RejectionObserver } from './parser-errors.js';
 import { serializeRequests } from './pipelining.js';
 import { trackUnusedConnections } from './unused-connections.js';
@@ -33,7 +34,9 @@ type EndStreams = () => Promise<void>;
 interface HostServer {
   readonly counts: ConnectionCounts;
   /** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. */
-  listen(host: string, port: number): Promise<{ readonly url: string }>;
+  listen(host: string, port: number): Promise<string>;
+  /** Serves without listening. @returns takes a connection that another process has accepted */
+  join(): (connection: Socket) => void;
   /**
    * Closes idle connections, and resolves when all others have ended. Connections left after
    * `timeoutMs` are destroyed, once streams of events have sent their last event.
@@ -76,29 +79,38 @@ export function createServer(
   const destroyConnections = () => {
     for (const socket of open) socket.destroy();
   };
+  const whenEnded = (timeoutMs: number, endStreams: EndStreams) =>
+    whenClosed(open, timeoutMs, () => endStreams().then(destroyConnections));
   const scheme = tls === null ? 'http' : 'https';
   return {
     counts: countConnections(server, open),
     listen: (host, port) => listen(server, scheme, host, port),
-    drain: (timeoutMs, endStreams) =>
-      closeWithin(
-        timeoutMs,
-        () => endStreams().then(destroyConnections),
-        (onClosed) => {
-          server.close(onClosed);
-          server.closeIdleConnections();
-          closeUnused();
-        },
-      ),
-    handOver: (timeoutMs, endStreams) =>
-      closeWithin(
-        timeoutMs,
-        () => endStreams().then(destroyConnections),
-        (onClosed) => {
-          // `http.Server.close` would close idle connections too.
-          net.Server.prototype.close.call(server, onClosed);
-        },
-      ),
+    join: () => {
+      // From this event on, Node checks the timeouts of connections.
+      server.emit('listening');
+      return (connection) => {
+        if (open.size >= limits.maxConnections) {
+          connection.destroy();
+          server.emit('drop');
+          return;
+        }
+        // What the server would set for the connections that it accepts itself.
+        connection.setNoDelay(true);
+        connection.allowHalfOpen = true;
+        server.emit('connection', connection);
+      };
+    },
+    drain: (timeoutMs, endStreams) => {
+      server.close();
+      server.closeIdleConnections();
+      closeUnused();
+      return whenEnded(timeoutMs, endStreams);
+    },
+    handOver: (timeoutMs, endStreams) => {
+      // `http.Server.close` would close idle connections too.
+      net.Server.prototype.close.call(server);
+      return whenEnded(timeoutMs, endStreams);
+    },
     close: async () => {
       destroyConnections();
       server.close();
@@ -185,32 +197,13 @@ function countConnections(server: Server, open: ReadonlySet<Socket>): Connection
   return counts;
 }
 
-function listen(
-  server: Server,
-  scheme: string,
-  host: string,
-  port: number,
-): Promise<{ readonly url: string }> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const { address, port: chosen } = server.address() as AddressInfo;
-      resolve({ url: `${scheme}://${isIPv6(address) ? `[${address}]` : address}:${chosen}` });
-    });
-  });
-}
-
-function closeWithin(
+/** Resolves when all connections have closed; those left after `timeoutMs` are cut off. */
+async function whenClosed(
+  open: ReadonlySet<Socket>,
   timeoutMs: number,
   cutOff: () => void,
-  close: (onClosed: () => void) => void,
 ): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(cutOff, timeoutMs);
-    close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-  });
+  const cut = setTimeout(cutOff, timeoutMs);
+  for (const socket of open) await new Promise((resolve) => socket.once('close', resolve));
+  clearTimeout(cut);
 }

@@ -58,13 +58,15 @@ describe('a worker that exits', () => {
     expect(listWorkers(host)).to.have.length(2).and.not.include(victim);
   });
 
-  it('is replaced when its process is stopped', async () => {
+  it('is replaced when its process is stopped, and others take the connections it was given', async () => {
     const { host } = setup;
     const [victim = 0] = listWorkers(host);
     const replacement = beginReplacement(1);
     process.kill(victim, 'SIGSTOP');
+    const calls = Promise.all(Array.from({ length: CALLERS }, () => call(host, { target: ITEM })));
     await waitForLine(host, 'worker unresponsive');
     await replacement.done();
+    for (const { status } of await calls) expect(status).to.equal(200);
     const unresponsive = host.logs().find(({ msg }) => msg === 'worker unresponsive');
     expect(unresponsive).to.include({ level: 'error', pid: victim });
     expect(isAlive(victim)).to.equal(false);

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import type { ReadConfig } from '../../config/read-config.js';
 import { ConfigError } from '../../errors.js';
 
@@ -12,6 +12,23 @@ const PROBLEMS: Readonly<Record<string, { setting: 'host' | 'port'; text: string
   ENOTFOUND: { setting: 'host', text: 'does not resolve' },
   EAI_AGAIN: { setting: 'host', text: 'does not resolve' },
 };
+
+/** @throws the error of `server.listen`: EADDRINUSE, EACCES, EADDRNOTAVAIL. @returns the URL */
+export function listen(
+  server: Server,
+  scheme: string,
+  host: string,
+  port: number,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, port: chosen } = server.address() as AddressInfo;
+      resolve(`${scheme}://${isIPv6(address) ? `[${address}]` : address}:${chosen}`);
+    });
+  });
+}
 
 /** Returns a ConfigError if another address would help, otherwise the error itself. */
 export function describeListenError(error: unknown, place: Place): unknown {
