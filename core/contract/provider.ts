@@ -89,7 +89,8 @@ export interface Provider {
    * The manifest for `manifest: { from: provider }`: JSON in UTF-8, at most 4 MiB. The host parses it in a
    * thread and validates it. Called again with backoff (200 ms to 10 s) until it succeeds. The signal is aborted
    * only when the scope closes: the adapter sets its own deadline. Used only with `supports.manifest`.
-   * @throws ProviderFailure if the provider does not respond, or its response is not a success.
+   * @throws ProviderFailure if the provider does not respond, or its response is not a success. With the code
+   * `protocol` in phase `preparing` there will be none: the module is refused, and the host does not ask again.
    */
   manifest(signal: AbortSignal): Promise<Uint8Array>;
   /**

@@ -168,11 +168,17 @@ async function decodeManifest(bytes: Uint8Array, descriptorFile: string): Promis
 }
 
 /** A provider that responds without a manifest probably never has one. */
-function explainMissingManifest(error: unknown, descriptorFile: string): ManifestUnavailable {
+function explainMissingManifest(
+  error: unknown,
+  descriptorFile: string,
+): ManifestUnavailable | InvalidFile {
   if (!isProviderFailure(error)) return new ManifestUnavailable(NO_MANIFEST, { cause: error });
   const why = `${NO_MANIFEST} (${error.failure}): ${describeFailure(error)}`;
   const hasResponded = error.status !== null;
   const hint = hintAtFile(descriptorFile);
+  if (error.failure === 'protocol' && error.phase === 'preparing') {
+    return new InvalidFile([{ ...createFileDiagnostic(descriptorFile, 'no-manifest', why), hint }]);
+  }
   return new ManifestUnavailable(why, { cause: error, ...(hasResponded && { hint }) });
 }
 

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { locateImportError } from '../contract/import-error.js';
 import {
   type AuthenticatorFactory,
   CONTRACT_VERSION,
@@ -89,14 +90,15 @@ async function importEntry(plugin: ImportedPlugin): Promise<Record<string, unkno
     if (plugin.origin === 'shipped') return await imported;
     return await withTimeout(imported, IMPORT_TIMEOUT_MS, createError);
   } catch (error) {
-    throw error instanceof PluginError ? error : createImportError(plugin, error);
+    throw error instanceof PluginError ? error : await createImportError(plugin, error);
   }
 }
 
-function createImportError(plugin: ImportedPlugin, cause: unknown): PluginError {
+async function createImportError(plugin: ImportedPlugin, cause: unknown): Promise<PluginError> {
   const isMissing = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND';
   const hint = isMissing ? 'install its dependencies in its folder' : REPORT_HINT;
-  const problem = `cannot be imported: ${toError(cause).message}`;
+  const place = await locateImportError(cause, plugin.entryPath);
+  const problem = `cannot be imported: ${toError(cause).message}${place}`;
   return new PluginError(plugin.name, 'import', problem, hint, { cause });
 }
 

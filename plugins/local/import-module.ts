@@ -1,21 +1,25 @@
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
+import { locateImportError } from '../../core/contract/import-error.js';
 import { formatError } from '../shared/format-error.js';
 import type { LocalHandler, LocalModule } from './handler.js';
 
 /** A top-level `await` that never ends must not block the other modules. */
 export const MODULE_IMPORT_TIMEOUT_MS = 5_000;
 
-interface LocalFile {
+interface FileName {
   /** The name as in the config; used in messages. */
   readonly name: string;
   readonly path: string;
+}
+
+interface LocalFile extends FileName {
   readonly bytes: Uint8Array;
 }
 
 /** Imports the file in its own thread, which ends with the module. */
 export function importInThread(name: string, path: string): Promise<LocalModule> {
-  return readModule(name, () => import(pathToFileURL(path).href));
+  return readModule({ name, path }, () => import(pathToFileURL(path).href));
 }
 
 /** Node.js keeps imported code until the process ends. */
@@ -40,7 +44,7 @@ export async function importModule(
   imports += 1;
   const digest = createHash('sha256').update(file.bytes).digest('hex');
   const url = `${pathToFileURL(file.path).href}?v=${digest}.${imports}`;
-  return readModule(file.name, () => importInTime(url));
+  return readModule(file, () => importInTime(url));
 }
 
 /** The reason for a file with a top level that did not end in time. */
@@ -64,8 +68,9 @@ async function importInTime(url: string): Promise<unknown> {
   }
 }
 
-async function readModule(name: string, load: () => Promise<unknown>): Promise<LocalModule> {
-  const exported = await loadOrExplain(name, load);
+async function readModule(file: FileName, load: () => Promise<unknown>): Promise<LocalModule> {
+  const { name } = file;
+  const exported = await loadOrExplain(file, load);
   const handle = exported['default'];
   if (typeof handle !== 'function') {
     const reason = isTranspiled(handle)
@@ -87,13 +92,14 @@ function isTranspiled(exported: unknown): boolean {
 }
 
 async function loadOrExplain(
-  name: string,
+  { name, path }: FileName,
   load: () => Promise<unknown>,
 ): Promise<Record<string, unknown>> {
   try {
     return (await load()) as Record<string, unknown>;
   } catch (cause) {
-    throw new Error(explainImport(name, formatError(cause)), { cause });
+    const reason = `${formatError(cause)}${await locateImportError(cause, path)}`;
+    throw new Error(explainImport(name, reason), { cause });
   }
 }
 

@@ -88,12 +88,13 @@ function parseBody(bytes: Uint8Array): unknown {
 
 function readManifest({ manifest }: LocalModule): Uint8Array {
   if (manifest === undefined) {
-    throw new ProviderFailure('protocol', "the file exports no 'manifest'");
+    throw new ProviderFailure('protocol', "the file exports no 'manifest'", { phase: 'preparing' });
   }
   try {
     return Buffer.from(JSON.stringify(manifest));
   } catch (cause) {
-    throw new ProviderFailure('protocol', "the file's 'manifest' is not JSON", { cause });
+    const message = "the file's 'manifest' is not JSON";
+    throw new ProviderFailure('protocol', message, { cause, phase: 'preparing' });
   }
 }
 

@@ -167,6 +167,17 @@ describe('loadManifest', () => {
     }
   });
 
+  it('rejects a provider that will never give one', async () => {
+    const failure = new ProviderFailure('protocol', 'none here', { phase: 'preparing' });
+    const bad = () => Promise.reject(failure);
+    const [finding] = await diagnosticsOf(() => read('', { readFromProvider: bad }));
+    expect(finding).to.deep.include({
+      rule: 'no-manifest',
+      message: 'the provider gave no manifest (protocol): none here',
+      hint: 'write manifest: ./crm/manifest.yaml to read it from a file',
+    });
+  });
+
   it('reports why a provider does not respond, without the message of a foreign error', async () => {
     const failure = new ProviderFailure('unavailable', 'no link', { detail: 'ECONNREFUSED' });
     const cases = [

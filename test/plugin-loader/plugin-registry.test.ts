@@ -224,7 +224,7 @@ describe('plugin registry', () => {
   it('rejects an import that throws, and keeps the error', async () => {
     const registry = await read({}, `throw new Error('no license');`);
     const message =
-      "plugin 'echo' cannot be imported: no license (report it to the plugin's author)";
+      "plugin 'echo' cannot be imported: no license (index.mjs:1:7) (report it to the plugin's author)";
     await expectRejection(registry, 'import', message);
     await expectRejection(registry, 'import', message);
     const missing = await read({}, `import 'modgate-no-such-package';`);

@@ -342,7 +342,14 @@ for (const isolation of ['worker', 'none'] as const) {
         /^file '\.\/notes\.mjs' cannot be imported: /,
       );
       expect(await refusalOf(`throw new Error('no database');`)).to.equal(
-        "file './notes.mjs' cannot be imported: no database",
+        "file './notes.mjs' cannot be imported: no database (notes.mjs:1:7)",
+      );
+      expect(await refusalOf('export default () => {};\n\nconst a = ;')).to.equal(
+        "file './notes.mjs' cannot be imported: Unexpected token ';' (notes.mjs:3)",
+      );
+      await writeFile(join(folder, 'part.mjs'), '\nthrow new Error("no part");');
+      expect(await refusalOf(`import './part.mjs';`)).to.equal(
+        "file './notes.mjs' cannot be imported: no part (part.mjs:2:7)",
       );
       expect(await refusalOf('export const manifest = {};')).to.equal(
         "file './notes.mjs' must export a function as its default",

@@ -175,6 +175,14 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     descriptor: { manifest: { from: 'provider' } },
     module: { state: 'refused', reason: /the adapter must return the manifest as bytes of JSON/ },
   },
+  'no manifest, ever': {
+    entry: adapterSource('KIND', {
+      provider:
+        "manifest: async () => { throw new ProviderFailure('protocol', 'none', { phase: 'preparing' }); },",
+    }),
+    descriptor: { manifest: { from: 'provider' } },
+    module: { state: 'refused', reason: /the provider gave no manifest \(protocol\): none/ },
+  },
   'a manifest that never arrives': {
     entry: adapterSource('KIND', { provider: 'manifest: () => new Promise(() => {}),' }),
     descriptor: { manifest: { from: 'provider' } },
