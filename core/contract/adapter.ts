@@ -225,7 +225,7 @@ export interface ProviderAdapter<Config = unknown> {
    */
   describeConfig?(config: Config): ConfigDescription;
   /**
-   * Opens a provider. Must not require that the other side is running, and must end within 5 s. Register
+   * Opens a provider. Must not require that the other side is running, and must end within 30 s. Register
    * each opened resource with `context.scope` at once, since the scope also closes if `open` fails.
    * @throws Error for a config that cannot work: the descriptor is rejected with the error's message, which
    * must not contain a secret.

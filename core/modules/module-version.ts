@@ -66,8 +66,8 @@ export interface VersionContext {
   readonly callerTokens: Pick<AcceptedTokens, 'open'>;
 }
 
-// A module that hangs while it opens must not delay the changes of other modules for long.
-const OPEN_TIMEOUT_MS = 5000;
+/** Longer than the import of a local module may take. */
+const OPEN_TIMEOUT_MS = 30_000;
 
 /** One opened version of a module. It has a provider from the start, and serves once it has a manifest. */
 export interface ModuleVersion {

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { locateImportError } from '../contract/import-error.js';
+import { importInTime } from '../contract/import-timeout.js';
 import {
   type AuthenticatorFactory,
   CONTRACT_VERSION,
@@ -13,7 +14,6 @@ import {
   type SignerFactory,
   type SurfaceFactory,
 } from '../contract/index.js';
-import { withTimeout } from '../lib/promises.js';
 import { toError } from '../lib/to-error.js';
 import { OPERATION_MEMBERS } from '../manifest/manifest-struct.js';
 import {
@@ -27,9 +27,6 @@ import {
 } from './export-members.js';
 import { PluginError } from './plugin-error.js';
 import type { PluginManifest } from './plugin-manifest.js';
-
-/** A top-level `await` that never ends must not block the other plugins. */
-export const IMPORT_TIMEOUT_MS = 5_000;
 
 /** The data for the import of a plugin; it can be sent to a worker thread. */
 export type ImportedPlugin = Pick<
@@ -77,18 +74,20 @@ function assertOperation(plugin: ImportedPlugin, { kind, operation }: ProviderAd
   throw new PluginError(plugin.name, 'kinds', problem, 'choose another kind');
 }
 
-export function createImportTimeout(name: string): PluginError {
-  const problem = `did not finish its import within ${IMPORT_TIMEOUT_MS} ms`;
+export function createImportTimeout(name: string, limitMs: number): PluginError {
+  const problem = `did not finish its import within ${limitMs} ms`;
   const hint = "move what its top level waits for into 'open'";
   return new PluginError(name, 'import', problem, hint);
 }
 
 async function importEntry(plugin: ImportedPlugin): Promise<Record<string, unknown>> {
-  const createError = () => createImportTimeout(plugin.name);
+  const { href } = pathToFileURL(plugin.entryPath);
   try {
-    const imported: Promise<Record<string, unknown>> = import(pathToFileURL(plugin.entryPath).href);
-    if (plugin.origin === 'shipped') return await imported;
-    return await withTimeout(imported, IMPORT_TIMEOUT_MS, createError);
+    const imported =
+      plugin.origin === 'shipped'
+        ? await import(href)
+        : await importInTime(href, (limitMs) => createImportTimeout(plugin.name, limitMs));
+    return imported as Record<string, unknown>;
   } catch (error) {
     throw error instanceof PluginError ? error : await createImportError(plugin, error);
   }

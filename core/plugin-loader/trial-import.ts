@@ -1,10 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import {
-  createImportTimeout,
-  IMPORT_TIMEOUT_MS,
-  type ImportedPlugin,
-  REPORT_HINT,
-} from './import-plugin.js';
+import { limitImport } from '../contract/import-timeout.js';
+import { createImportTimeout, type ImportedPlugin, REPORT_HINT } from './import-plugin.js';
 import { PluginError, type PluginStage } from './plugin-error.js';
 
 const MAX_HEAP_MB = 512;
@@ -53,16 +49,14 @@ export async function tryImport(plugin: ImportedPlugin): Promise<void> {
 
 function readTrialResult(worker: Worker, plugin: ImportedPlugin): Promise<void> {
   return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
     const end = (error: PluginError | null) => {
-      clearTimeout(timer);
+      endLimit();
       if (error === null) resolve();
       else reject(error);
     };
-    // Excludes the start of the thread.
-    worker.once('online', () => {
-      timer = setTimeout(() => end(createImportTimeout(plugin.name)), IMPORT_TIMEOUT_MS);
-    });
+    const endLimit = limitImport(worker.performance, (limitMs) =>
+      end(createImportTimeout(plugin.name, limitMs)),
+    );
     worker.once('message', (result: TrialResult) => {
       const isPassed = result.kind === 'passed';
       end(isPassed ? null : createTrialError(plugin, result.stage, result.problem, result.hint));

@@ -53,7 +53,7 @@ interface Closable {
 
 /**
  * Validates the config and opens the plugin, like a host. The scope closes if that fails. A host waits
- * 5 s for `open`; here it has the time of a step, so that a busy machine does not fail a plugin.
+ * 30 s for `open`.
  * @throws AssertionError for an invalid config, and when `open` takes longer.
  */
 export async function openLikeHost<Config, Context, Opened>(

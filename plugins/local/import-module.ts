@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { locateImportError } from '../../core/contract/import-error.js';
+import { importInTime } from '../../core/contract/import-timeout.js';
 import { formatError } from '../shared/format-error.js';
 import type { LocalHandler, LocalModule } from './handler.js';
-
-/** A top-level `await` that never ends must not block the other modules. */
-export const MODULE_IMPORT_TIMEOUT_MS = 5_000;
 
 interface FileName {
   /** The name as in the config; used in messages. */
@@ -44,28 +42,18 @@ export async function importModule(
   imports += 1;
   const digest = createHash('sha256').update(file.bytes).digest('hex');
   const url = `${pathToFileURL(file.path).href}?v=${digest}.${imports}`;
-  return readModule(file, () => importInTime(url));
+  return readModule(file, () =>
+    importInTime(url, (limitMs) => new Error(describeLateImport(limitMs))),
+  );
 }
 
 /** The reason for a file with a top level that did not end in time. */
-export function describeLateImport(): string {
-  return `its top level did not end within ${MODULE_IMPORT_TIMEOUT_MS} ms`;
+export function describeLateImport(limitMs: number): string {
+  return `its top level did not end within ${limitMs} ms`;
 }
 
 export function explainImport(name: string, reason: string): string {
   return `file '${name}' cannot be imported: ${reason}`;
-}
-
-async function importInTime(url: string): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(describeLateImport())), MODULE_IMPORT_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([import(url), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function readModule(file: FileName, load: () => Promise<unknown>): Promise<LocalModule> {

@@ -5,6 +5,7 @@ import {
   type Transferable,
   Worker,
 } from 'node:worker_threads';
+import { limitImport } from '../../core/contract/import-timeout.js';
 import {
   type AbortListener,
   type Cancellation,
@@ -16,7 +17,7 @@ import {
 } from '../../core/contract/index.js';
 import { createAbortFailure } from '../shared/failures.js';
 import { LineLog } from '../shared/line-log.js';
-import { describeLateImport, explainImport, MODULE_IMPORT_TIMEOUT_MS } from './import-module.js';
+import { describeLateImport, explainImport } from './import-module.js';
 import { receiveBytes } from './sent-bytes.js';
 import { receiveFailure, sendFailure } from './sent-failure.js';
 import { sendOperation } from './sent-operation.js';
@@ -70,7 +71,7 @@ export class ModuleThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #calls = new Map<number, PendingCall>();
-  readonly #importTimer: NodeJS.Timeout;
+  readonly #endImportLimit: () => void;
   #lastCall = 0;
   #isReady = false;
   #reason: string | null = null;
@@ -90,9 +91,8 @@ export class ModuleThread {
     });
     // `exited` reports the same failure to the supervisor.
     this.ready.catch(() => {});
-    this.#importTimer = setTimeout(
-      () => this.#reject(explainImport(options.start.name, describeLateImport())),
-      MODULE_IMPORT_TIMEOUT_MS,
+    this.#endImportLimit = limitImport(this.#worker.performance, (limitMs) =>
+      this.#reject(explainImport(options.start.name, describeLateImport(limitMs))),
     );
     this.#port.on('message', (message: ThreadMessage) => this.#receive(message));
     this.#worker.on('error', (error) => {
@@ -182,7 +182,7 @@ export class ModuleThread {
         this.#writeLog(message);
         return;
       case 'ready':
-        clearTimeout(this.#importTimer);
+        this.#endImportLimit();
         this.#isReady = true;
         this.#settleReady?.resolve(message.manifest);
         return;
@@ -243,7 +243,7 @@ export class ModuleThread {
       this.#receive(left.message as ThreadMessage);
     }
     this.#port.close();
-    clearTimeout(this.#importTimer);
+    this.#endImportLimit();
     clearInterval(this.#stuckTimer);
     const reason = this.#reason ?? `it called process.exit(${code})`;
     const { name } = this.#options.start;

@@ -31,7 +31,10 @@ const EXCEPTIONS: Readonly<Record<string, readonly RegExp[]>> = {
   // `modgate/transport` is built on it.
   http: [/^core\/(?:contract\/body-flow|testkit\/index)$/, /^plugins\/shared\//],
   // It runs threads, which load no more of the contract than they use.
-  local: [/^core\/(?:contract\/failure|testkit\/index)$/, /^plugins\/shared\/[a-z-]+$/],
+  local: [
+    /^core\/(?:contract\/(?:failure|import-(?:error|timeout))|testkit\/index)$/,
+    /^plugins\/shared\/[a-z-]+$/,
+  ],
   mcp: [/^plugins\/shared\/(?:slices|surface-errors)$/],
   // Its pins are digests of the canonical form.
   'mcp-client': [/^core\/contract\/canonical-value$/],

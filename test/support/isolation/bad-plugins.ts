@@ -95,7 +95,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   },
   'an endless loop in an import': {
     entry: 'for (;;);',
-    ...rejection(/did not finish its import within 5000 ms/),
+    ...rejection(/did not finish its import within 25000 ms/),
   },
   'an import that ends the process': {
     entry: 'process.exit(0);',
@@ -139,7 +139,7 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   },
 
   'an open that throws': opens(`throw new Error('no license');`, /no license/),
-  'an open that never ends': opens('await new Promise(() => {});', /did not open within 5000 ms/),
+  'an open that never ends': opens('await new Promise(() => {});', /did not open within 30000 ms/),
   'an open that returns null': opens('return null;', /'open' must return an object/),
   'a provider that cannot be invoked': opens(
     'return { manifest: async () => Buffer.from("{}"), check: async () => {} };',
