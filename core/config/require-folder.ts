@@ -1,4 +1,5 @@
-import { opendir, stat } from 'node:fs/promises';
+import { access, constants, opendir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describeUnreadable } from '../document/read-file.js';
 import { ConfigError } from '../errors.js';
 
@@ -23,9 +24,28 @@ export async function requireFolder(folder: string, source: string): Promise<voi
   }
 }
 
-/** Accepts a missing folder, which is created later. @throws ConfigError for a file. */
-export async function requireNoFile(folder: string, source: string): Promise<void> {
-  const status = await stat(folder).catch(() => null);
-  if (status === null || status.isDirectory()) return;
-  throw new ConfigError(`${source} must be a folder: ${folder} ${WORDS['ENOTDIR']}`);
+/** Codes of mistakes in a setting. A disk that fails, is full or read-only must not end a start. */
+const MISTAKES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOTDIR']);
+
+/**
+ * Accepts a missing folder that can be created later.
+ * @throws ConfigError for a file, and for a folder that the user of the process may not write.
+ */
+export async function requireWritable(folder: string, source: string): Promise<void> {
+  const reason = await explainUnwritable(folder);
+  if (reason !== null) throw new ConfigError(`${source} must be a folder: ${reason}`);
+}
+
+async function explainUnwritable(path: string): Promise<string | null> {
+  try {
+    if (!(await stat(path)).isDirectory()) return `${path} ${WORDS['ENOTDIR']}`;
+    await access(path, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const parent = dirname(path);
+    if (isMissing && parent !== path) return explainUnwritable(parent);
+    return MISTAKES.has(code) ? `${path} cannot be written (${code})` : null;
+  }
 }

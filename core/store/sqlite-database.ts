@@ -12,7 +12,7 @@ import {
 import { migrate, requireReadableSchema } from './migrations.js';
 import { retryContended } from './retry-contended.js';
 import { createLibsqlDialect } from './sqlite-driver.js';
-import { explainSqliteError, isSqliteBusy } from './sqlite-error.js';
+import { explainSqliteErrorIn, isSqliteBusy } from './sqlite-error.js';
 import { assertOwnFile, createSqliteFile, sqliteFile, watchIdentity } from './sqlite-file.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import type { Tables } from './tables.js';
@@ -23,11 +23,12 @@ import type { Tables } from './tables.js';
  */
 export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<Database> {
   const file = sqliteFile(stateDir);
+  const explain = (error: unknown) => explainSqliteErrorIn(stateDir, error);
   const begin = async () => {
     await createSqliteFile(stateDir);
     return connect(file, file);
   };
-  return openOrClose(explainSqliteError, begin, async (connection) => {
+  return openOrClose(explain, begin, async (connection) => {
     const { query } = connection;
     // Workers open it at the same time; one that recovers a WAL locks out the others meanwhile.
     await retryContended(() => assertReadableSchema(query), isSqliteBusy);
@@ -37,7 +38,7 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
       query,
       sql,
       isPostgres: false,
-      explain: explainSqliteError,
+      explain,
       transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
       // Other processes poll.
       announce: async () => {},
@@ -61,10 +62,11 @@ export async function openSqliteToRead(stateDir: string): Promise<ReadableDataba
   const file = sqliteFile(stateDir);
   if (!existsSync(file)) throw new StoreUnavailable('missing');
   assertOwnFile(file);
+  const explain = (error: unknown) => explainSqliteErrorIn(stateDir, error);
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);
-  return openOrClose(explainSqliteError, begin, async (connection) => {
+  return openOrClose(explain, begin, async (connection) => {
     await requireReadableSchema(connection.query);
-    return { ...connection, explain: explainSqliteError };
+    return { ...connection, explain };
   });
 }
 

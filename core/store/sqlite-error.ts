@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 /** Keyed by primary result code (https://www.sqlite.org/rescode.html). */
@@ -56,6 +57,25 @@ export function explainSqliteError(error: unknown): StoreUnavailable | null {
     code,
     code === 'damaged' ? { nativeCode, cause: error } : { nativeCode },
   );
+}
+
+/** SQLite needs this much to extend the files beside the database. Bytes. */
+const MIN_FREE = 65_536;
+
+/** The same for the database in a folder: a write that fails there on a full disk is often an I/O error. */
+export function explainSqliteErrorIn(folder: string, error: unknown): StoreUnavailable | null {
+  const explained = explainSqliteError(error);
+  if (explained?.code !== 'disk_failed' || !isFull(folder)) return explained;
+  return new StoreUnavailable('full', { cause: explained });
+}
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < MIN_FREE;
+  } catch {
+    return false;
+  }
 }
 
 function explainFileError(error: unknown): StoreUnavailable | null {

@@ -11,8 +11,8 @@ import { DEFAULT_START_TIMEOUT_MS, type ProcessConfig, processConfig } from './c
 import { ProcessSupervisor } from './process-supervisor.js';
 
 /**
- * `open` waits this long for the child, so that a reload switches to one that listens. Below the 5 s that
- * the host allows for `open`, which must not require a running provider.
+ * `open` waits this long for the child, so that a reload switches to one that listens. It must not require a
+ * running provider.
  */
 const OPEN_TIMEOUT_MS = 3_000;
 
@@ -77,6 +77,12 @@ function supervise(
   supervisor: ProcessSupervisor,
   { hasHealth, onConfigured }: SuperviseOptions,
 ): Provider {
+  const watched = <T>(call: Promise<T>) =>
+    call.catch((error: unknown) => {
+      // Not awaited: the call has failed, and the next one waits for the new child.
+      void supervisor.requireSocket();
+      throw error;
+    });
   return {
     endpoints: () => http.endpoints?.() ?? [],
     balancing: () => (hasHealth ? (http.balancing?.() ?? OWN_ENDPOINT) : OWN_ENDPOINT),
@@ -86,11 +92,11 @@ function supervise(
     },
     check: async (signal, endpoint) => {
       supervisor.check();
-      return http.check(signal, endpoint);
+      await watched(http.check(signal, endpoint));
     },
     invoke: async (invocation) => {
       if (!supervisor.isUp) await supervisor.ready(invocation.cancellation ?? invocation.signal);
-      const outcome = await http.invoke(invocation);
+      const outcome = await watched(http.invoke(invocation));
       if (invocation.operation.kind === 'configure' && isSuccess(outcome.status))
         onConfigured(invocation);
       return outcome;

@@ -1,4 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Cancellation, type Log, ProviderFailure } from '../../core/contract/index.js';
 import { type Connector, createConnector } from '../http/connector.js';
@@ -73,6 +75,13 @@ export class ProcessSupervisor {
     throw createDown(this.#problem ?? 'process starting');
   }
 
+  /** Replaces a child that new connections cannot reach: programs that clean temporary folders delete sockets. */
+  async requireSocket(): Promise<void> {
+    if (!this.#isUp || existsSync(this.#options.socketPath)) return;
+    this.#change({ isUp: false, problem: null });
+    await this.#child?.end('its socket was deleted');
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     this.#change({ isUp: false, problem: 'module closed' });
@@ -142,6 +151,7 @@ export class ProcessSupervisor {
     try {
       // The socket of the old process would prevent the new one from listening.
       await rm(socketPath, { force: true });
+      await requireFolder(dirname(socketPath));
       await pause(delayMs, undefined, { signal: this.#closing.signal });
     } catch {
       return;
@@ -155,6 +165,13 @@ export class ProcessSupervisor {
     this.#changed.open();
     this.#changed = new Gate();
   }
+}
+
+/** @throws Error when another user has taken the place of a folder that was deleted. */
+async function requireFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch(() => {});
+  const { uid } = await lstat(path);
+  if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('foreign folder');
 }
 
 function createDown(problem: string): ProviderFailure {

@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLocalJWKSet } from 'jose';
+import { openIssuerKeys } from '../../core/auth/keys/issuer-keys.js';
 import { verifySignature } from '../../core/auth/keys/verify-signature.js';
-import { createSigningKey, type SigningKey, signToken } from '../support/fake-issuer.js';
+import { createRecordedLog } from '../support/auth/recorded-log.js';
+import { createSigningKey, ISSUER, type SigningKey, signToken } from '../support/fake-issuer.js';
+import { createFolder } from '../support/temporary-folder.js';
 
 describe('the signature of a token', () => {
   const keys = new Map<string, readonly SigningKey[]>();
@@ -47,6 +52,23 @@ describe('the signature of a token', () => {
       );
     });
   }
+
+  it('is verified under both names of the algorithm of an Ed25519 key', async () => {
+    const folder = createFolder();
+    const key = await createSigningKey('edwards', 'EdDSA');
+    for (const alg of ['EdDSA', 'Ed25519', undefined]) {
+      writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [{ ...key.jwk, alg }] }));
+      const context = { baseDir: folder, log: createRecordedLog().log, isOffline: true };
+      const opened = await openIssuerKeys(ISSUER, { file: 'keys.json' } as never, context);
+      for (const named of ['EdDSA', 'Ed25519']) {
+        const token = await signToken(key, {}, { alg: named });
+        await opened.verify(token, ['EdDSA', 'Ed25519']);
+        const other = await opened.verify(token, ['RS256']).catch((error: Error) => error);
+        expect(other).to.be.instanceOf(Error);
+      }
+      await opened.close();
+    }
+  });
 
   it('is verified with the key that the token names, at any place in the set', async () => {
     const kids = ['a', 'b', 'c', 'd', 'same'];

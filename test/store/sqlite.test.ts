@@ -21,8 +21,10 @@ import { openSqlite } from '../../core/store/sqlite-database.js';
 import { sqliteFile } from '../../core/store/sqlite-file.js';
 import type { OpenDatabase } from '../../core/store/store-connection.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
+import { mountSmallDisk } from '../support/chaos/small-disk.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openStore } from '../support/store/open-store.js';
+import { createFolder } from '../support/temporary-folder.js';
 import { type Backend, createSqliteBackend, silent } from './backend.js';
 import { createKey, DRAFT, expectUnavailable, readValue, write } from './drafts.js';
 import { holdLock } from './holder.js';
@@ -210,6 +212,20 @@ describe('SQLite store', () => {
     expect(await write(store, 'big', 'x'.repeat(100_000))).to.include({ revision: 2 });
     expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
     await store.close();
+  });
+
+  it('reports a disk without space for its shared memory as full', async function () {
+    const disk = mountSmallDisk(join(createFolder(), 'disk'), 524_288);
+    if (disk === null) return this.skip();
+    try {
+      disk.fill();
+      const filler = join(disk.path, 'filler');
+      truncateSync(filler, statSync(filler).size - 20_480);
+      const error = await openSqlite(join(disk.path, 'state'), () => {}).catch((reason) => reason);
+      expect(error).to.include({ code: 'full', message: 'the disk of the store is full' });
+    } finally {
+      disk.unmount();
+    }
   });
 
   for (const { change, replace } of [

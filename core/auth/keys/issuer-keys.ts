@@ -30,10 +30,17 @@ function parseKeySet(value: unknown): PublicKeys | null {
   for (const [index, key] of keys.entries()) {
     if (typeof key?.kty !== 'string' || key.kty === 'oct') continue;
     const weakness = findKeyWeakness(key);
-    if (weakness === null) usable.push(key);
+    if (weakness === null) usable.push(withoutCurveName(key));
     else weak.push(`key ${PRINTABLE_ID.test(key.kid) ? `'${key.kid}'` : index + 1}: ${weakness}`);
   }
   return usable.length + weak.length === 0 ? null : { usable, weak };
+}
+
+/** `EdDSA` and `Ed25519` (RFC 9864) name the same algorithm for a key of this curve, which decides alone. */
+function withoutCurveName(key: JWK): JWK {
+  if (key.crv !== 'Ed25519' || (key.alg !== 'EdDSA' && key.alg !== 'Ed25519')) return key;
+  const { alg: _, ...rest } = key;
+  return rest;
 }
 
 /** The public keys of one issuer. */

@@ -9,6 +9,7 @@ import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { createSocketFolder, processAdapter } from '../../../plugins/process/process-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
@@ -120,6 +121,24 @@ describe('process adapter', () => {
       restart_in_ms: 0,
     });
   });
+
+  for (const [what, find] of [
+    ['its socket', (socket: string) => socket],
+    ['the folder of its socket', dirname],
+  ] as const) {
+    it(`replaces a process when ${what} was deleted`, async () => {
+      const running = await open({});
+      const { pid, env } = await ask(running);
+      await rm(find(env['MODGATE_SOCKET'] ?? ''), { recursive: true });
+      await waitUntil('the new process', async () => {
+        // Of two calls at a time one needs a new connection: an open one still leads to the old process.
+        const calls = [0, 1].map(() => ask(running).catch(() => null));
+        const seen = await Promise.all(calls);
+        return seen.every((one) => one !== null && one.pid !== pid);
+      });
+      expect(endOf(running)[0]?.fields['reason']).to.equal('its socket was deleted');
+    });
+  }
 
   it('gives the configuration of the old process to the new one', async () => {
     const running = await open({});
