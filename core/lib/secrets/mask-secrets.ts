@@ -19,6 +19,9 @@ const MAX_CUT_LENGTH = 1_024;
 const PERCENT_END = /%[0-9A-Fa-f]?$/;
 /** Starts where a run does, since a search from each of its characters would take quadratic time. */
 const ENCODED_END = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]+$/;
+/** A shorter secret is part of many words, and is no secret among them: only a whole word is masked. */
+const MIN_INNER_LENGTH = 4;
+const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 /** Text that may be base64, such as that of a Basic credential. */
 const ENCODED = /[A-Za-z0-9+/_-]+={0,2}/g;
 
@@ -36,9 +39,10 @@ type Span = readonly [start: number, end: number];
 export function createSecretMask(given: readonly string[]): Mask {
   const secrets = listForms(given);
   if (secrets.length === 0) return UNCHANGED;
-  const shortest = Math.min(...secrets.map(({ length }) => Math.min(length, SEARCHED_LENGTH)));
+  const encodable = secrets.filter(({ length }) => length >= MIN_INNER_LENGTH);
+  const shortest = Math.min(...encodable.map(({ length }) => Math.min(length, SEARCHED_LENGTH)));
   // Three bytes are four characters of base64.
-  const search: Search = { secrets, minEncodedLength: Math.ceil((shortest * 4) / 3) };
+  const search: Search = { secrets, encodable, minEncodedLength: Math.ceil((shortest * 4) / 3) };
   return (text, isCut = false) => {
     const spans = findSpans(text, search);
     if (isCut) spans.push(...findCutSecret(text, secrets));
@@ -77,6 +81,8 @@ export function shortenMasked(text: string, maxLength: number, mask: Mask): stri
 
 interface Search {
   readonly secrets: readonly string[];
+  /** Those that are searched in base64 too. */
+  readonly encodable: readonly string[];
   readonly minEncodedLength: number;
 }
 
@@ -91,10 +97,10 @@ function listForms(given: readonly string[]): readonly string[] {
   return [...new Set([...texts, ...bytes])].filter((text) => text !== '');
 }
 
-function findSpans(text: string, { secrets, minEncodedLength }: Search): Span[] {
+function findSpans(text: string, { secrets, encodable, minEncodedLength }: Search): Span[] {
   const spans = secrets.flatMap((secret) => findSecret(text, secret));
   for (const { 0: encoded, index } of text.matchAll(ENCODED)) {
-    if (encoded.length < minEncodedLength || !holdsEncoded(encoded, secrets)) continue;
+    if (encoded.length < minEncodedLength || !holdsEncoded(encoded, encodable)) continue;
     spans.push([index, index + encoded.length]);
   }
   return spans;
@@ -107,10 +113,16 @@ function findSecret(text: string, secret: string): Span[] {
   for (let from = text.indexOf(start); from !== -1; ) {
     let length = start.length;
     while (length < secret.length && text[from + length] === secret[length]) length += 1;
-    spans.push([from, from + length]);
+    if (secret.length >= MIN_INNER_LENGTH || isWord(text, from, from + length)) {
+      spans.push([from, from + length]);
+    }
     from = text.indexOf(start, from + length);
   }
   return spans;
+}
+
+function isWord(text: string, start: number, end: number): boolean {
+  return !WORD_CHARACTER.test(text.charAt(start - 1)) && !WORD_CHARACTER.test(text.charAt(end));
 }
 
 /** Finds the start of a secret at the end of a text, in any form. */

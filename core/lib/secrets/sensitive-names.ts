@@ -5,8 +5,12 @@ const SENSITIVE =
 const SENSITIVE_WORD = /(?:^|[^a-z])(?:pin|otp|pwd|jwt|sid|ssn)(?:[^a-z]|$)/i;
 /** Names of settings alone (`API_KEYS`, `SSHPASS`): logs and bodies have many harmless names with these words. */
 const SETTING =
-  /auth(?!or(?!iz))|(?:jwt|key|pwd|(?<!by|com)pass|(?<![a-z])(?:cred|pat|salt))s?\d*(?![a-z])/i;
+  /auth(?!or(?!iz))|(?:jwt|(?<!don|hoc|joc|lac|mic|mon|tur|whis)key|pwd|(?<!by|com)pass|(?<![a-z])(?:cred|pat|salt))s?\d*(?![a-z])/i;
 const WORD_START = /(?<=[a-z0-9])(?=[A-Z])/g;
+
+/** Names of measures, whose values are numbers (`MAX_TOKENS`, `SESSION_TIMEOUT`), and values of switches. */
+const MEASURE = /(?:^|[^a-z])(?:max|min|limit|count|size|length|timeout|ttl)(?:[^a-z]|$)/i;
+const SWITCH = /^(?:true|false|yes|no|on|off)$/i;
 
 /** HTTP credentials, a JWT, a key in PEM, a URL with a password. */
 const SENSITIVE_VALUE =
@@ -28,8 +32,13 @@ export function isSensitiveValue(text: string): boolean {
 
 /** Whether a setting may be a secret, by its name or its value. */
 export function mayBeSecret(name: string, value: string): boolean {
+  if (SWITCH.test(value) || (isMeasure(name) && /^\d+$/.test(value))) return false;
   if (isSecretSetting(name) || isSensitiveValue(value) || USER_OF_HOST.test(value)) return true;
   return [...value.matchAll(MEMBER)].some(([, member = '']) => isSecretSetting(member));
+}
+
+function isMeasure(name: string): boolean {
+  return MEASURE.test(name.replace(WORD_START, ' '));
 }
 
 function isSecretSetting(name: string): boolean {

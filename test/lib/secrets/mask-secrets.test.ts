@@ -108,6 +108,13 @@ describe('the mask of secrets', () => {
     }
     expect(createSecretMask(['', ''])(around('a'))).to.equal(around('a'));
   });
+
+  it('removes a short secret as a word alone', () => {
+    const mask = createSecretMask(['a', 'abc']);
+    expect(mask('unavailable: abcd, aGFiY2g=')).to.equal('unavailable: abcd, aGFiY2g=');
+    expect(mask('key=abc&x=%61bc (a)')).to.equal(`key=${MASK}&x=${MASK} (${MASK})`);
+    expect(createSecretMask(['abcd'])('xabcdx aGFiY2Ro')).to.equal(`x${MASK}x ${MASK}`);
+  });
 });
 
 describe('the mask of a text that may be cut', () => {

@@ -28,10 +28,25 @@ describe('settings that may be secrets', () => {
   const HARMLESS = [
     ...['KEYBOARD', 'KEYCLOAK_URL', 'MAX_KEYFRAMES', 'AUTHOR', 'AUTHORITY', 'PASSIVE', 'BYPASS'],
     ...['COMPASS', 'PASSENGERS', 'PATH', 'PATTERN', 'SPIN', 'SIDE', 'SALTED', 'SHIPPING', 'MODE'],
+    ...['MONKEY', 'TURKEY', 'HOCKEY_TEAM', 'MICKEYS'],
   ];
   for (const name of HARMLESS) {
     it(`do not include ${name}`, () => expect(mayBeSecret(name, 'a')).to.equal(false));
   }
+
+  const MEASURES = [
+    ...['MAX_TOKENS=4096', 'sessionTimeout=30', 'TOKEN_LIMIT=1', 'PASSWORD_MIN_LENGTH=12'],
+    ...['AUTH=false', 'COOKIES=on'],
+  ];
+  for (const setting of MEASURES) {
+    const [name = '', value = ''] = setting.split('=');
+    it(`do not include ${setting}`, () => expect(mayBeSecret(name, value)).to.equal(false));
+  }
+
+  it('include numbers, and texts of measures', () => {
+    expect(mayBeSecret('PIN', '4096')).to.equal(true);
+    expect(mayBeSecret('MAX_TOKEN', 'a')).to.equal(true);
+  });
 
   const PLAIN = [
     ...[
