@@ -1,26 +1,30 @@
 import type { Argument, Command, Option } from 'commander';
 import { SETTING_NAMES, SETTINGS, settingFlag } from '../config/settings.js';
+import type { CommandContext } from './command-module.js';
 import { createProgram, loadCommand } from './program.js';
 
 /**
  * Returns what may complete the last of the words that follow `modgate`: a choice a line, with
  * its summary after a tab. `:file` and `:folder` leave a path to the shell.
  */
-export async function complete(words: readonly string[]): Promise<string> {
+export async function complete(words: readonly string[], context: CommandContext): Promise<string> {
   const program = createProgram();
   const before = [...words];
   const current = before.pop() ?? '';
   let command = program;
   let place = 0;
   let option: Option | undefined;
-  for (const word of before) {
+  for (const [index, word] of before.entries()) {
     if (option !== undefined || word.startsWith('-')) {
       option = option === undefined ? findOption(command, word) : undefined;
       continue;
     }
     // `modgate help` is followed by the name of a command.
     if (command === program && place === 0 && word === 'help') continue;
-    const next = command === program ? await loadCommand(program, word) : findAction(command, word);
+    const next =
+      command === program
+        ? await loadPrepared(program, word, before.slice(index + 1), context)
+        : findAction(command, word);
     if (next === undefined) place += 1;
     else command = next;
   }
@@ -40,6 +44,18 @@ export async function complete(words: readonly string[]): Promise<string> {
   const names =
     place > 0 ? [] : command.commands.map((each) => `${each.name()}\t${each.summary()}`);
   return formatChoices(current, [...names, ...listValues(argument)]);
+}
+
+/** Adds what plugins have, as for the help. A plugin that cannot be read leaves the rest. */
+function loadPrepared(
+  program: Command,
+  name: string,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<Command | undefined> {
+  return loadCommand(program, name, undefined, async (runnable, target) => {
+    await runnable.prepare?.(target, [...args, '--help'], context).catch(() => {});
+  });
 }
 
 function formatChoices(current: string, choices: readonly string[]): string {

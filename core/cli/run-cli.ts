@@ -66,7 +66,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
   const [first = '', ...others] = args;
   if (first === 'complete') {
     const { complete } = await import('./complete.js');
-    await context.print(await complete(others.slice(1)));
+    await context.print(await complete(others.slice(1), context));
     return EXIT.ok;
   }
   let code: ExitCode = EXIT.ok;

@@ -52,6 +52,9 @@ describe('modgate complete', () => {
     expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
     expect(await complete('serve', '--env=p')).to.deep.equal(['--env=production']);
     expect(await complete('wait', '')).to.deep.equal([]);
+    expect(await complete('import', '')).to.have.members(['openapi', 'grpc', 'mcp']);
+    expect(await complete('import', 'grpc', '--pr')).to.deep.equal(['--proto-path']);
+    expect(await complete('import', '--plugins', '/nowhere', 'o')).to.deep.equal(['openapi']);
     expect(await complete('status', '--url', '')).to.deep.equal([]);
   });
 
@@ -119,6 +122,9 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
       expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
       expect(await complete('serve', '--env=p')).to.deep.equal(['--env=production']);
       expect(await complete('wait', '')).to.deep.equal([]);
+      expect(await complete('import', '')).to.have.members(['openapi', 'grpc', 'mcp']);
+      expect(await complete('import', 'grpc', '--pr')).to.deep.equal(['--proto-path']);
+      expect(await complete('import', '--plugins', '/nowhere', 'o')).to.deep.equal(['openapi']);
       expect(await complete('check', 'mod')).to.have.members(['modules.d', 'modern file.txt']);
       expect(await complete('check', 'modules.d/')).to.deep.equal(['modules.d/crm.yaml']);
       expect(await complete('check', '--modules', 'mod')).to.deep.equal(['modules.d']);

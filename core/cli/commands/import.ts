@@ -49,7 +49,7 @@ export function define(command: Command): void {
     )
     .argument(
       '[source...]',
-      'For openapi: file or URL of a document of OpenAPI 3.0 to 3.2, or Swagger 2.0, JSON or YAML',
+      'For openapi: file or URL of a document of OpenAPI 3.0 to 3.2, or Swagger 2.0, JSON or YAML; - for stdin',
     )
     .requiredOption('--module <name>', 'Name of the module, such as crm or acme/crm')
     .option('--endpoint <url>', 'URL of the service, with the base path of the document')
@@ -73,6 +73,9 @@ export async function prepare(
   if (name === OPENAPI || (name === undefined && !isHelp)) return;
   const importers = (await readPluginsOf(args, context)).importers();
   if (name === undefined) {
+    const [what] = command.registeredArguments;
+    // For the completion: `choices` would also validate, before the plugins are read.
+    if (what !== undefined) what.argChoices = [OPENAPI, ...importers.map(({ name }) => name)];
     const lines = importers.map(({ name, source }) => `  ${name}: ${source}\n`);
     if (lines.length > 0)
       command.addHelpText('after', `\nImporters of plugins:\n${lines.join('')}`);

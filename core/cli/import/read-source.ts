@@ -22,19 +22,46 @@ export function isUrl(source: string): boolean {
   return /^https?:\/\//i.test(source);
 }
 
+/** The source that stands for standard input. */
+const INPUT = '-';
+
 /**
- * Reads a document in JSON or YAML from a URL or a file.
+ * Reads a document in JSON or YAML from a URL, a file or standard input.
  * @param subject starts the message of an error
  * @throws ConfigError for a file that does not exist; CommandError when it cannot be read.
  */
 export async function readSource(
   source: string,
-  subject = source.includes('://') ? 'the URL of the document' : source,
+  subject = describeSource(source),
 ): Promise<{ readonly value: unknown; readonly bytes: number }> {
   const read = isUrl(source) ? fetchDocument : readDocument;
-  const text = skipMarkOfText(await read(source, subject));
+  const text = skipMarkOfText(
+    source === INPUT ? await readInput(subject) : await read(source, subject),
+  );
   const value = parseText(text, subject, /\.ya?ml$/i.test(source));
   return { value, bytes: Buffer.byteLength(text) };
+}
+
+function describeSource(source: string): string {
+  if (source === INPUT) return 'the document on stdin';
+  return source.includes('://') ? 'the URL of the document' : source;
+}
+
+async function readInput(subject: string): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_BYTES) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
+    pieces.push(piece);
+  }
+  return decodeDocument(Buffer.concat(pieces), subject);
+}
+
+function decodeDocument(bytes: Buffer, subject: string): string {
+  const text = decodeUtf8(bytes);
+  if (text === null) throw new CommandError(`${subject} is not valid UTF-8`);
+  return text;
 }
 
 /** @param isYaml whether the name says so: YAML may have the braces of JSON */
@@ -90,9 +117,7 @@ async function readDocument(file: string, subject: string): Promise<string> {
     const status = await stat(file);
     if (!status.isFile()) throw new CommandError(`${subject} is not a regular file`);
     if (status.size > MAX_BYTES) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
-    const text = decodeUtf8(await readFile(file));
-    if (text === null) throw new CommandError(`${subject} is not valid UTF-8`);
-    return text;
+    return decodeDocument(await readFile(file), subject);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -5,6 +6,7 @@ import { startFakeHost } from '../../support/cli/fake-host.js';
 import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { MAIN } from '../../support/main-file.js';
 import { startHost } from '../../support/start-host.js';
 
 function createDocument(overrides: object = {}) {
@@ -64,6 +66,19 @@ describe('modgate import openapi', () => {
     const checked = await place.run(['check', '--json']);
     expect(checked.code, checked.stdout).to.equal(0);
     expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
+  });
+
+  it('reads a document on standard input', () => {
+    const importInput = (input: string) => {
+      const args = ['import', 'openapi', '-', '--module', 'shop', '--endpoint', ENDPOINT];
+      return spawnSync(process.execPath, [MAIN, ...args], { cwd: place.folder, input });
+    };
+    const { stdout, stderr } = importInput(JSON.stringify(createDocument()));
+    expect(stderr.toString()).to.equal('');
+    expect(stdout.toString()).to.include('module shop: 1 of 1 operations became routes');
+    expect(importInput('{').stderr.toString()).to.match(
+      /^modgate: the document on stdin is not valid JSON at line 1/,
+    );
   });
 
   it('reads a document behind a byte-order mark, and checks files behind one', async () => {
