@@ -28,7 +28,8 @@ export class StdioPipe {
   readonly #child: RunningCommand;
   /** Removes a byte-order mark at the start. */
   readonly #decoder = new TextDecoder();
-  readonly #exchanges = new Map<unknown, Exchange>();
+  /** By their ids, which some servers turn into texts. */
+  readonly #exchanges = new Map<string, Exchange>();
   readonly #budget = new MessageBudget(BURST_BYTES);
   #pieces: string[] = [];
   #length = 0;
@@ -69,10 +70,11 @@ export class StdioPipe {
     if (isRequest && call !== undefined && call.options.isHandshake !== true) {
       call.begin(id);
       call.isSent = true;
-      this.#exchanges.set(id, call);
+      const key = String(id);
+      this.#exchanges.set(key, call);
       const { maxResponseBytes } = call.options;
       this.#maxLineBytes = Math.max(this.#maxLineBytes, maxResponseBytes + ENVELOPE_BYTES);
-      call.signal.addEventListener('abort', () => this.#exchanges.delete(id), { once: true });
+      call.signal.addEventListener('abort', () => this.#exchanges.delete(key), { once: true });
     }
     const line = writeMessage(message, call);
     if (/[\r\n]/.test(line)) throw new Error('a message over stdio must be one line');
@@ -133,10 +135,10 @@ export class StdioPipe {
     const isResponse = message.method === undefined;
     const isProgress = message.method === 'notifications/progress';
     const token = isProgress ? readMember(message.params, 'progressToken') : undefined;
-    const id = isResponse ? message.id : token;
-    const exchange = this.#exchanges.get(id);
+    const key = String(isResponse ? message.id : token);
+    const exchange = this.#exchanges.get(key);
     if (exchange !== undefined) {
-      if (isResponse) this.#exchanges.delete(id);
+      if (isResponse) this.#exchanges.delete(key);
       exchange.count(text.length, 1);
       return exchange.accept(received);
     }

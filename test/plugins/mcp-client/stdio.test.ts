@@ -19,7 +19,7 @@ describe('an MCP server over stdio', () => {
   let host: RunningHost;
 
   before(async () => {
-    const names = ['plain', 'logging', 'flooding', 'older', 'batching'];
+    const names = ['plain', 'logging', 'flooding', 'older', 'batching', 'text-ids'];
     host = await startHost({
       files: {
         ...Object.fromEntries(
@@ -92,6 +92,11 @@ describe('an MCP server over stdio', () => {
   it('skips and logs lines that are no messages', async () => {
     expect((await call('logging', 'pid')).status).to.equal(200);
     expect(hasPrinted('logging', 'starting up')).to.equal(true);
+  });
+
+  it('reads the id of a call as a text, as official clients do', async () => {
+    const [first, second] = await Promise.all([call('text-ids', 'pid'), call('text-ids', 'pid')]);
+    expect([first.status, second.status]).to.deep.equal([200, 200]);
   });
 
   it('skips and logs a line that a tool prints during a call', async () => {

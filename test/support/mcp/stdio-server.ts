@@ -44,13 +44,17 @@ if (fault === 'printing') {
   // Cut within the secret by the limit of a line.
   console.error(`${'.'.repeat(8_180)}${process.env['OWN_SECRET'] ?? ''}`);
 }
-if (fault === 'batching') {
-  // A byte-order mark, and each message as a batch.
-  process.stdout.write('\ufeff');
+/** How messages are changed before they are written, by the fault. */
+const REWRITES: Readonly<Record<string, (text: string) => string>> = {
+  batching: (text) => `[${text.trimEnd()}]\n`,
+  'text-ids': (text) => text.replace(/"id":(\d+)/, '"id":"$1"'),
+};
+const rewrite = REWRITES[fault];
+if (fault === 'batching') process.stdout.write('\ufeff');
+if (rewrite !== undefined) {
   const { write } = process.stdout;
-  const wrap = (text: string) => `[${text.trimEnd()}]\n`;
   process.stdout.write = ((text: string, ...others: never[]) =>
-    write.call(process.stdout, wrap(text), ...others)) as typeof write;
+    write.call(process.stdout, rewrite(text), ...others)) as typeof write;
 }
 if (fault === 'flooding') for (let line = 0; line < 2_000; line += 1) console.log('flooding');
 if (fault === 'older') {
