@@ -42,6 +42,9 @@ interface CallEnd {
 const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Messages that wait for their reader before the stream is paused. */
 const MAX_AHEAD = 16;
+/** What gRPC takes a proxy to say with a status of 401. */
+const UNAUTHENTICATED: GrpcStatus = { code: 16, message: '', details: null };
+const UNAUTHORIZED = 401;
 /** HTTP statuses of proxies that have no server. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -168,9 +171,7 @@ export class GrpcCall {
   fail(failure: ProviderFailure): void {
     if (this.#isOver) return;
     this.#failure = failure;
-    this.#stream.close(NGHTTP2_CANCEL);
-    this.#connection.abandon();
-    this.#finish();
+    this.#stop();
   }
 
   get #phase(): FailurePhase {
@@ -203,8 +204,15 @@ export class GrpcCall {
     this.#hasHead = true;
     const isLarge = this.#isTooLarge(headers);
     const failure = isLarge ? createMalformed(TOO_LARGE) : findHeadFailure(headers);
-    if (failure !== null) this.fail(failure);
+    if (failure?.status === UNAUTHORIZED) this.#endAs(UNAUTHENTICATED);
+    else if (failure !== null) this.fail(failure);
     else this.#notify();
+  }
+
+  /** Ends the call with a status, whatever else arrives. */
+  #endAs(status: GrpcStatus): void {
+    this.end = { status, trailers: {} };
+    this.#stop();
   }
 
   #isTooLarge(headers: IncomingHttpHeaders): boolean {
@@ -248,6 +256,12 @@ export class GrpcCall {
     }
     const error = this.#error ?? new Error(`stream closed (reset code ${rstCode})`);
     return createTransportFailure(error, this.#phase);
+  }
+
+  #stop(): void {
+    this.#stream.close(NGHTTP2_CANCEL);
+    this.#connection.abandon();
+    this.#finish();
   }
 
   #finish(): void {

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { Metadata, ServerCredentials } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
@@ -84,7 +86,7 @@ describe('credentials and TLS of kind grpc', () => {
     });
   }
 
-  it('requests a token, and another one after UNAUTHENTICATED', async () => {
+  const openWithOauth2 = async (url: string) => {
     const issuer = await startProvider((request, response) =>
       answerJson({
         access_token: `token-${issuer.requests.length}`,
@@ -93,17 +95,44 @@ describe('credentials and TLS of kind grpc', () => {
       })(request, response),
     );
     stops.push(() => issuer.stop());
-    const server = await serve({}, 1);
     const oauth2 = {
       token_url: `${issuer.url}/token`,
       client_id: 'me',
       client_secret: 'env:SECRET',
     };
-    const call = await open(server.url, { auth: { oauth2 } });
-    const outcome = await call();
+    return open(url, { auth: { oauth2 } });
+  };
+
+  it('requests a token, and another one after UNAUTHENTICATED', async () => {
+    const server = await serve({}, 1);
+    const outcome = await (await openWithOauth2(server.url))();
     expect(textOf(outcome)).to.equal('{"aBool":true}');
     expect(tokensOf(server)).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
     expect(outcome.secrets?.map((secret) => secret.reveal())).to.deep.equal(['token-2']);
+  });
+
+  it('requests another token when a proxy answers with a status of 401', async () => {
+    const tokens: unknown[] = [];
+    let rejected = 1;
+    const proxy = createServer().on('stream', (stream, { authorization }) => {
+      tokens.push(authorization);
+      rejected -= 1;
+      if (rejected >= 0) {
+        stream.respond({ ':status': 401 });
+        stream.end('the token has expired');
+        return;
+      }
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '0' });
+      stream.end();
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    stops.push(async () => proxy.close());
+    const call = await openWithOauth2(`grpc://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    // Without a message, OK is no answer.
+    expect((await failureOf(call())).failure).to.equal('protocol');
+    expect(tokens).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
+    rejected = 1;
+    expect((await call()).status).to.equal(401);
   });
 
   it('trusts the configured authority alone, and shows its own certificate', async () => {
