@@ -249,11 +249,16 @@ function bindPath(
     if (fields === null || last === undefined) {
       throw new Error(`binds a parameter to '${name}', which ${input.typeName} has not`);
     }
-    if (last.fieldKind === 'list' || !isSettable(last)) {
+    if (!isSingle(last)) {
       throw new Error(`binds a parameter to '${name}', which is not a single value`);
     }
     return { fields, template };
   });
+}
+
+/** Whether a parameter of a path can set the field. */
+export function isSingle(field: DescField): boolean {
+  return field.fieldKind !== 'list' && isSettable(field);
 }
 
 /** Whether a parameter can set the field. */

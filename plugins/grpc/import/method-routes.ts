@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
 import type { LeftOut, ManifestRoute } from '../../../core/contract/index.js';
-import { HTTP_BODY } from '../bound-route.js';
+import { HTTP_BODY, isSingle } from '../bound-route.js';
 import { findField, findFieldPath } from '../message-fields.js';
 import { readComment } from './comments.js';
 import { type HttpBinding, readHttpBindings } from './http-bindings.js';
@@ -84,6 +84,15 @@ function createRoute(parts: RouteParts) {
   }
   const { input, output, proto } = method;
   const shown = `${binding.method} ${template.path}`;
+  const unfit = template.fields.find((name) => {
+    const field = findFieldPath(input, name)?.at(-1);
+    return field === undefined || !isSingle(field);
+  });
+  if (unfit !== undefined) {
+    const reason = `${unfit} is not a field with a single value`;
+    leftOut.push({ place: `${place} (${shown})`, reason });
+    return null;
+  }
   const shape = shown.replaceAll(/\{[^{}]*?(\.\.\.)?\}/g, '{$1}');
   if (shapes.has(shape)) {
     leftOut.push({ place: `${place} (${shown})`, reason: 'another method has the same path' });

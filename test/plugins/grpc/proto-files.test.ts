@@ -68,12 +68,14 @@ service Deep {
 const PATHS = `syntax = "proto3";
 package paths;
 import "google/api/annotations.proto";
-message Named { string name = 1; }
+message Named { string name = 1; repeated string tags = 2; }
 service Paths {
   rpc Verb(Named) returns (Named) { option (google.api.http) = { post: "/v1/{name=**}:do" }; }
   rpc Fixed(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=b}" }; }
   rpc Get(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
   rpc Again(Named) returns (Named) { option (google.api.http) = { get: "/v1/{name=a/*}" }; }
+  rpc Several(Named) returns (Named) { option (google.api.http) = { get: "/v1/tags/{tags}" }; }
+  rpc Unknown(Named) returns (Named) { option (google.api.http) = { get: "/v1/ids/{id}" }; }
 }`;
 
 describe('modgate import grpc of .proto files', () => {
@@ -218,9 +220,13 @@ describe('modgate import grpc of .proto files', () => {
       'POST /paths.Paths/Fixed',
       'GET /v1/a/{a}',
       'POST /paths.Paths/Again',
+      'POST /paths.Paths/Several',
+      'POST /paths.Paths/Unknown',
     ]);
     expect(stdout).to.include('a verb after');
     expect(stdout).to.include('another method has the same path');
+    expect(stdout).to.include('tags is not a field with a single value');
+    expect((await place.run(['check'])).stdout).to.include('0 errors, 0 warnings');
   });
 
   it('names a capability after each method with --capabilities each', async () => {
