@@ -11,20 +11,38 @@ const PLACE = /(file:\/\/[^\s():?]+)(?:\?[^\s():]*)?((?::\d+){1,2})/g;
 const CHECKED_LINE = /(:\d+)$/m;
 
 /**
- * Finds where the code below the folder of an imported file failed.
- * @returns ` (name.mjs:3:14)`, which continues a message; an empty text if the place is unknown.
+ * The message on one line, with the place where the code below the folder of the imported file failed:
+ * `no license (name.mjs:3:14)`.
  */
-export async function locateImportError(thrown: unknown, path: string): Promise<string> {
-  if (!(thrown instanceof Error)) return '';
+export async function explainImportError(
+  message: string,
+  thrown: unknown,
+  path: string,
+): Promise<string> {
+  const line = message.trim().replace(/\s*\n\s*/g, ' ');
+  const place = thrown instanceof Error ? await findPlace(thrown, path) : null;
+  return place === null ? line : `${line} (${place})`;
+}
+
+async function findPlace(error: Error, path: string): Promise<string | null> {
   const entry = await realpath(path).catch(() => path);
   const folder = dirname(entry);
-  for (const [, url = '', place] of (thrown.stack ?? '').matchAll(PLACE)) {
-    const name = relative(folder, fileURLToPath(url));
+  for (const [, url = '', place] of (error.stack ?? '').matchAll(PLACE)) {
+    const name = relative(folder, toPath(url));
     const [first] = name.split(sep);
-    if (first !== '..' && first !== 'node_modules') return ` (${name}${place})`;
+    if (first !== '..' && first !== 'node_modules') return `${name}${place}`;
   }
-  const line = thrown instanceof SyntaxError ? await findSyntaxError(entry) : undefined;
-  return line === undefined ? '' : ` (${relative(folder, entry)}${line})`;
+  const line = error instanceof SyntaxError ? await findSyntaxError(entry) : undefined;
+  return line === undefined ? null : `${relative(folder, entry)}${line}`;
+}
+
+/** A message, which the stack repeats, may have what looks like a place. */
+function toPath(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return sep;
+  }
 }
 
 /** Node.js keeps the line of a syntax error from the code that imports, but prints it. */

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { locateImportError } from '../contract/import-error.js';
+import { explainImportError } from '../contract/import-error.js';
 import { importInTime } from '../contract/import-timeout.js';
 import {
   type AuthenticatorFactory,
@@ -96,8 +96,8 @@ async function importEntry(plugin: ImportedPlugin): Promise<Record<string, unkno
 async function createImportError(plugin: ImportedPlugin, cause: unknown): Promise<PluginError> {
   const isMissing = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND';
   const hint = isMissing ? 'install its dependencies in its folder' : REPORT_HINT;
-  const place = await locateImportError(cause, plugin.entryPath);
-  const problem = `cannot be imported: ${toError(cause).message}${place}`;
+  const reason = await explainImportError(toError(cause).message, cause, plugin.entryPath);
+  const problem = `cannot be imported: ${reason}`;
   return new PluginError(plugin.name, 'import', problem, hint, { cause });
 }
 
@@ -123,16 +123,17 @@ function readExports(plugin: ImportedPlugin, exported: Record<string, unknown>):
     readonly importers?: unknown;
   };
   return {
-    adapters: readList(plugin, members.adapters, plugin.kinds, 'adapters'),
+    adapters: readList(plugin, value, members.adapters, plugin.kinds, 'adapters'),
     authenticators: readList(
       plugin,
+      value,
       members.authenticators,
       plugin.authenticators,
       'authenticators',
     ),
-    surfaces: readList(plugin, members.surfaces, plugin.surfaces, 'surfaces'),
-    signers: readList(plugin, members.signers, plugin.signers, 'signers'),
-    importers: readList(plugin, members.importers, plugin.importers, 'importers'),
+    surfaces: readList(plugin, value, members.surfaces, plugin.surfaces, 'surfaces'),
+    signers: readList(plugin, value, members.signers, plugin.signers, 'signers'),
+    importers: readList(plugin, value, members.importers, plugin.importers, 'importers'),
   };
 }
 
@@ -146,13 +147,19 @@ const EXPORT_HINTS = {
 
 function readList(
   plugin: ImportedPlugin,
+  exported: unknown,
   list: unknown,
   declared: readonly string[],
   name: keyof typeof EXPORT_HINTS,
 ): readonly unknown[] {
   if (Array.isArray(list)) return list;
   if (list === undefined && declared.length === 0) return [];
-  const problem = `has a default export without '${name}'`;
+  // Compilers of ES modules write `exports.default`.
+  const isTranspiled = Object(exported).default !== undefined;
+  const problem = `has a default export without '${name}'${isTranspiled ? ': it is CommonJS' : ''}`;
+  if (isTranspiled) {
+    throw new PluginError(plugin.name, 'export', problem, 'compile it to an ES module (.mjs)');
+  }
   const hint = `export default { ${EXPORT_HINTS[name]} }`;
   throw new PluginError(plugin.name, 'export', problem, hint);
 }

@@ -229,6 +229,9 @@ function copyPieces(body: unknown): readonly Uint8Array[] {
 }
 
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  // The entries of a `Headers` or a `Map` are not its members.
+  if (Symbol.iterator in headers)
+    throw createMalformed('with headers that are no plain object: use Object.fromEntries(headers)');
   let length = 0;
   for (const name of Object.keys(headers)) {
     const value: unknown = headers[name];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
-import { locateImportError } from '../../core/contract/import-error.js';
+import { explainImportError } from '../../core/contract/import-error.js';
 import { importInTime } from '../../core/contract/import-timeout.js';
 import { formatError } from '../shared/format-error.js';
 import type { LocalHandler, LocalModule } from './handler.js';
@@ -86,7 +86,7 @@ async function loadOrExplain(
   try {
     return (await load()) as Record<string, unknown>;
   } catch (cause) {
-    const reason = `${formatError(cause)}${await locateImportError(cause, path)}`;
+    const reason = await explainImportError(formatError(cause), cause, path);
     throw new Error(explainImport(name, reason), { cause });
   }
 }

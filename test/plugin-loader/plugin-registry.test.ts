@@ -227,6 +227,14 @@ describe('plugin registry', () => {
       "plugin 'echo' cannot be imported: no license (index.mjs:1:7) (report it to the plugin's author)";
     await expectRejection(registry, 'import', message);
     await expectRejection(registry, 'import', message);
+    const far = await read({}, `throw new Error('no file://nas/license:1:2\\n  there');`);
+    expect((await rejectionOf(far)).message).to.include(
+      'no file://nas/license:1:2 there (index.mjs:1:7)',
+    );
+    const compiled = await read({}, 'export default { default: { adapters: [] } };');
+    const { message: problem, hint } = await rejectionOf(compiled);
+    expect(problem).to.include("has a default export without 'adapters': it is CommonJS");
+    expect(hint).to.equal('compile it to an ES module (.mjs)');
     const missing = await read({}, `import 'modgate-no-such-package';`);
     expect((await rejectionOf(missing)).hint).to.equal('install its dependencies in its folder');
   });

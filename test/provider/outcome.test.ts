@@ -13,6 +13,14 @@ describe('checkOutcome', () => {
     expect(check([first, other])).to.deep.include({ pieces: [first, other], length: 4 });
   });
 
+  it('rejects headers whose entries are no members', () => {
+    const list = { 'content-type': 'application/json' };
+    for (const headers of [new Headers(list), new Map(Object.entries(list)), []]) {
+      const outcome = { status: 200, headers, body: null } as unknown as Outcome;
+      expect(() => checkOutcome(outcome, 4)).to.throw(/use Object\.fromEntries\(headers\)$/);
+    }
+  });
+
   it('accepts a body up to limits.response_bytes', () => {
     expect(check([Buffer.alloc(2), Buffer.alloc(2)]).length).to.equal(4);
     for (const body of [Buffer.alloc(5), [Buffer.alloc(2), Buffer.alloc(3)]]) {

@@ -111,6 +111,10 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
     ...rejection(/has an uncaught error during its import: late/),
   },
   'no default export': { entry: 'export const a = 1;', ...rejection(/has no default export/) },
+  'what a compiler makes of a default export in CommonJS': {
+    entry: 'export default { default: { adapters: [] } };',
+    ...rejection(/has a default export without 'adapters': it is CommonJS/),
+  },
   'a default export without adapters': {
     entry: 'export default { adaptors: [] };',
     ...rejection(/has a default export without 'adapters'/),
@@ -200,6 +204,10 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
   'an invalid status': failsWith('protocol', 'return { ...answer(), status: 42 };'),
   'a status that is text': failsWith('protocol', `return { ...answer(), status: '200' };`),
   'no headers': failsWith('protocol', 'return { ...answer(), headers: null };'),
+  'headers that are no plain object': failsWith(
+    'protocol',
+    `return { ...answer(), headers: new Headers({ 'content-type': 'application/json' }) };`,
+  ),
   'a header that ends its line': failsWith(
     'protocol',
     `return { ...answer(), headers: { ...answer().headers, 'x-a': 'b\\r\\nset-cookie: c=d' } };`,
