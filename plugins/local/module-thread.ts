@@ -62,11 +62,18 @@ interface PendingCall {
   readonly listener: AbortListener;
 }
 
+interface ThreadExit {
+  readonly reason: string;
+  readonly failedCalls: number;
+  /** The uncaught error that ended it; `undefined` without one. */
+  readonly error: Error | undefined;
+}
+
 export class ModuleThread {
   /** Rejects with an error for operators when the module cannot be used. */
   readonly ready: Promise<SentManifest>;
-  /** Resolves with the reason and the number of failed calls when the thread exits. Never rejects. */
-  readonly exited: Promise<{ readonly reason: string; readonly failedCalls: number }>;
+  /** Resolves when the thread exits. Never rejects. */
+  readonly exited: Promise<ThreadExit>;
   readonly #options: ThreadOptions;
   readonly #worker: Worker;
   readonly #port: MessagePort;
@@ -75,6 +82,7 @@ export class ModuleThread {
   #lastCall = 0;
   #isReady = false;
   #reason: string | null = null;
+  #error: Error | undefined;
   #stuckTimer: NodeJS.Timeout | undefined;
   #loggedLines = 0;
   #settleReady: { resolve(manifest: SentManifest): void; reject(error: Error): void } | null = null;
@@ -97,6 +105,7 @@ export class ModuleThread {
     this.#port.on('message', (message: ThreadMessage) => this.#receive(message));
     this.#worker.on('error', (error) => {
       this.#reason ??= describeExit(error, options.memoryMb);
+      if (error instanceof Error) this.#error = error;
     });
     this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => resolve(this.#finish(code)));
@@ -233,7 +242,7 @@ export class ModuleThread {
     void this.end(message);
   }
 
-  #finish(code: number): { reason: string; failedCalls: number } {
+  #finish(code: number): ThreadExit {
     // Responses that were sent before the exit still count.
     for (
       let left = receiveMessageOnPort(this.#port);
@@ -254,7 +263,7 @@ export class ModuleThread {
       const failure = new ProviderFailure('unavailable', `thread exited: ${reason}`, { phase });
       this.#settle(call)?.reject(failure);
     }
-    return { reason, failedCalls };
+    return { reason, failedCalls, error: this.#error };
   }
 }
 

@@ -106,11 +106,16 @@ class ThreadSupervisor {
       () => {},
     );
     // `exited` never rejects.
-    void thread.exited.then(({ reason, failedCalls }) => {
+    void thread.exited.then(({ reason, failedCalls, error }) => {
       if (this.#isClosed) return;
       const delayMs = this.#backoff.next(upSince === null ? 0 : performance.now() - upSince);
       this.#options.log.error(
-        { reason, failed_calls: failedCalls, restart_in_ms: delayMs },
+        {
+          reason,
+          failed_calls: failedCalls,
+          restart_in_ms: delayMs,
+          ...(error !== undefined && { err: error }),
+        },
         'thread exited',
       );
       if (delayMs === 0) return this.#restart();

@@ -92,6 +92,8 @@ describe('thread of a local module', () => {
       expect(await askUntilAnswered(running, '/count')).to.equal('1');
       expect(endOf(running)).to.have.length(1);
       expect(endOf(running)[0]?.fields).to.include({ failed_calls: 2, restart_in_ms: 0 });
+      const { stack } = Object(endOf(running)[0]?.fields['err']) as Error;
+      if (code.includes('mine')) expect(stack).to.match(/crm\.mjs:2:\d/);
     });
   }
 
