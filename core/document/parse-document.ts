@@ -109,12 +109,22 @@ function parseNode(
   }
 }
 
+const CONFLICT = /^<{7} /m;
+const MERGE_CONFLICT = {
+  rule: 'merge-conflict',
+  message: 'the file has the markers of a merge conflict',
+  hint: 'resolve the conflict, and remove the lines of its markers',
+};
+
 function assertReadable(text: string, { length, hint }: TextLimits): void {
   if (text.length > length) {
     const message = `the text is longer than ${formatLength(length)}`;
     throw new SyntaxStop({ rule: 'file-too-large', message, hint, offset: 0 });
   }
   if (text.trim() === '') throw new SyntaxStop(EMPTY_TEXT);
+  // No value in the first column begins so, in either format.
+  const offset = text.search(CONFLICT);
+  if (offset !== -1) throw new SyntaxStop({ ...MERGE_CONFLICT, offset });
 }
 
 /** Uses the file name extension; a file without one is JSON if it starts with `{`. */

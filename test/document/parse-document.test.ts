@@ -13,6 +13,7 @@ const REJECTED_YAML: readonly [text: string, rule: string, place: string][] = [
   ['a: 1\nb: 2\na: 3', 'duplicate-key', '3:1'],
   ['a: { b: 1, "b": 2 }', 'duplicate-key', '1:12'],
   ['a: 1\n---\nb: 2', 'multiple-documents', '2:1'],
+  ['a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> c', 'merge-conflict', '2:1'],
   ['a: 1\n...\nb: 2', 'multiple-documents', '3:1'],
   ['%YAML 1.2\n---\na: 1\n...\n%YAML 1.2\n---\nb: 2', 'multiple-documents', '5:1'],
   ['a: 1\n...\n%YAML 1.2\n---\nb: 2', 'multiple-documents', '3:1'],
