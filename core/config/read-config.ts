@@ -71,7 +71,19 @@ export async function readConfig<Name extends SettingName>(
 }
 
 function readValue(name: SettingName, text: SettingText | null): unknown {
-  return text === null ? null : parseSetting(name, text);
+  if (text === null) return null;
+  if (text.source === settingVariable(name)) assertUnwrapped(text);
+  return parseSetting(name, text);
+}
+
+/** What some readers of environment files keep: quotes, and the ends of lines that Windows writes. */
+const WRAPPED = /^\s|\s$|^(["']).*\1$/s;
+
+/** @throws ConfigError, since a path with such characters would be another folder. */
+function assertUnwrapped({ text, source }: SettingText): void {
+  if (!WRAPPED.test(text)) return;
+  const expected = 'must be without quotes around it, and without a blank or line break at an end';
+  throw new ConfigError(`${source} ${expected}: correct the file or command that sets it`);
 }
 
 async function readFile(

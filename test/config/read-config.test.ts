@@ -127,6 +127,23 @@ describe('the configuration', () => {
     expect(config).to.include({ port: 3000, tokens: null });
   });
 
+  it('rejects a variable with what its file should not have kept', async () => {
+    for (const text of [
+      '"/srv/state"',
+      "'/srv/state'",
+      '/srv/state\r',
+      ' /srv/state',
+      '/srv/a\n',
+    ]) {
+      expect(await rejectionOf(read({}, { MODGATE_STATE: text })), text).to.equal(
+        'MODGATE_STATE must be without quotes around it, and without a blank or line break at an end: ' +
+          'correct the file or command that sets it',
+      );
+    }
+    const { config } = await read({}, { MODGATE_STATE: '/srv/a "b" \'' });
+    expect(config.state).to.equal('/srv/a "b" \'');
+  });
+
   it('reads modgate.yaml of the working directory by default', async () => {
     const before = process.cwd();
     writeFileSync(join(folder, 'modgate.yaml'), 'port: 9\n');
