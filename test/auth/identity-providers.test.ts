@@ -13,18 +13,17 @@ import { createSigningKey, type SigningKey, signToken } from '../support/fake-is
 import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 describe('identity providers', () => {
-  let folder: string;
   let provider: EchoProvider;
-  let host: RunningHost;
   const keys: Record<string, SigningKey> = {};
   let number = 0;
 
-  before(async () => {
-    folder = createFolder();
+  const folder = createFolder();
+  const host = use(async () => {
     for (const algorithm of ['RS256', 'ES256'])
       keys[algorithm] = await createSigningKey(algorithm, algorithm);
     const write = (name: string, value: object) => {
@@ -39,7 +38,7 @@ describe('identity providers', () => {
       ...entry,
     }));
     provider = await startEchoProvider();
-    host = await startHost({
+    return startHost({
       dev: false,
       args: [
         ...['--issuers', write('issuers.json', { issuers })],
@@ -57,7 +56,6 @@ describe('identity providers', () => {
   });
 
   after(async () => {
-    await host.stop();
     await provider.close();
   });
 

@@ -10,8 +10,9 @@ import { createRejectionLog } from '../../core/auth/rejection-log.js';
 import { type Actor, Secret } from '../../core/contract/index.js';
 import { createRecordedLog } from '../support/auth/recorded-log.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { startProvider } from '../support/provider.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const seconds = () => Math.floor(Date.now() / 1000);
 const ACTIVE = {
@@ -23,29 +24,26 @@ const ACTIVE = {
 };
 
 describe('introspection', () => {
-  let issuer: ScriptedProvider;
   let body: unknown;
   let status = 200;
   let held: (() => void)[] | null = null;
   /** Those of the last request. */
   let credentials = '';
 
-  before(async () => {
-    issuer = await startProvider((request, response) => {
+  const issuer = use(() =>
+    startProvider((request, response) => {
       credentials = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64').toString();
       const respond = () => response.writeHead(status).end(JSON.stringify(body));
       if (held === null) respond();
       else held.push(respond);
-    });
-  });
+    }),
+  );
 
   beforeEach(() => {
     body = ACTIVE;
     status = 200;
     held = null;
   });
-
-  after(() => issuer.stop());
 
   const openRaw = (change: Partial<IntrospectionConfig> = {}) => {
     const config = {

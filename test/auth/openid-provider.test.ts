@@ -12,19 +12,16 @@ import {
   GATEWAY,
   JWT_AUDIENCE,
   OPAQUE_AUDIENCE,
-  type OpenIdProvider,
   startOpenIdProvider,
 } from '../support/openid-provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const TARGET = '/modules/crm/http/items';
 
 describe('an OpenID provider', () => {
-  let folder: string;
-  let openId: OpenIdProvider;
   let provider: EchoProvider;
-  let host: RunningHost;
   const get = (as: string) => call(host, { target: TARGET, as });
   const expectActor = async (token: string) => {
     const response = await get(token);
@@ -32,9 +29,9 @@ describe('an OpenID provider', () => {
     expect(headerValue(provider.only().headers, 'modgate-actor')).to.equal(`service:${CLIENT.id}`);
   };
 
-  before(async () => {
-    folder = createFolder();
-    openId = await startOpenIdProvider();
+  const folder = createFolder();
+  const openId = use(startOpenIdProvider);
+  const host = use(async () => {
     const issuersFile = join(folder, 'issuers.json');
     const actor = { kind: 'service', id: 'client_id' };
     const issuers = {
@@ -62,7 +59,7 @@ describe('an OpenID provider', () => {
     };
     writeFileSync(issuersFile, JSON.stringify(issuers));
     provider = await startEchoProvider();
-    host = await startHost({
+    return startHost({
       dev: false,
       args: ['--issuers', issuersFile, '--log-level', 'debug'],
       env: { GATEWAY_SECRET: GATEWAY.secret },
@@ -78,9 +75,7 @@ describe('an OpenID provider', () => {
 
   after(async () => {
     expect(host.output()).not.to.include(GATEWAY.secret);
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
     await provider.close();
-    await openId.close();
   });
 
   it('authenticates a client with a signed token without a request', async () => {

@@ -14,8 +14,9 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const TOKEN = 'the-token-of-billing';
 const PASSWORD = 'ldap-password-never-printed';
@@ -75,10 +76,9 @@ export default {
 };`.replace('ANSWERS[token]?.() ?? null', 'token in ANSWERS ? ANSWERS[token]() : null');
 
 describe('authenticators of plugins', () => {
-  let folder: string;
+  const folder = createFolder();
 
   before(() => {
-    folder = createFolder();
     const plugins = join(folder, 'plugins');
     const authenticators = ['acme-ldap', 'throwing', 'hanging', 'empty'];
     const manifest = { kinds: undefined, authenticators };
@@ -101,9 +101,7 @@ describe('authenticators of plugins', () => {
   };
 
   describe('in the chain of a host', () => {
-    let host: HostProcess;
-
-    before(async () => {
+    const host = use(() => {
       const config = writeConfig(
         'modgate.yaml',
         'tokens: tokens.json',
@@ -113,7 +111,7 @@ describe('authenticators of plugins', () => {
         '  - name: acme-ldap',
         '    config: { realm: staff, password: env:LDAP_PASSWORD }',
       );
-      host = await startHostProcess({
+      return startHostProcess({
         dev: false,
         files: { 'good.json': describeKind('good', 'good') },
         args: ['--config', config],
@@ -122,9 +120,7 @@ describe('authenticators of plugins', () => {
     });
 
     after(async () => {
-      const exit = await host.stop();
       expect(host.output()).to.include('acme-ldap closed').and.to.not.include(PASSWORD);
-      expect(exit).to.deep.equal({ code: 0, signal: null });
     });
 
     const ask = (token: string) =>

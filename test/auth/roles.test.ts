@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
 import { headerValue } from '../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startEchoProvider } from '../support/echo-provider.js';
 import { createSigningKey, ISSUER, type SigningKey, signToken } from '../support/fake-issuer.js';
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem } from '../support/http/expect-problem.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startProvider } from '../support/provider.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const READ = '/modules/crm/http/items';
 const LOCKED = '/modules/crm/http/locked';
@@ -49,10 +50,6 @@ const MAPPING = {
 };
 
 describe('roles', () => {
-  let folder: string;
-  let host: HostProcess;
-  let provider: EchoProvider;
-  let introspection: ScriptedProvider;
   let key: SigningKey;
   let introspected: object = {};
 
@@ -73,13 +70,17 @@ describe('roles', () => {
     return JSON.parse(explained.body.toString());
   };
 
-  before(async () => {
-    folder = createFolder();
+  const folder = createFolder();
+  const provider = use(async () => {
     key = await createSigningKey('first');
-    provider = await startEchoProvider();
-    introspection = await startProvider((_request, response) => {
+    return startEchoProvider();
+  });
+  const introspection = use(() =>
+    startProvider((_request, response) => {
       response.end(JSON.stringify({ active: true, sub: 'opaque', ...introspected }));
-    });
+    }),
+  );
+  const host = use(() => {
     write('roles.json', { roles: ROLES });
     write('jwks.json', { keys: [key.jwk] });
     write('issuers.json', {
@@ -104,7 +105,7 @@ describe('roles', () => {
       ],
     });
     const path = (name: string) => join(folder, name);
-    host = await startHostProcess({
+    return startHostProcess({
       dev: false,
       env: { SECRET: 'x' },
       tokens: { tokens: Object.keys(IDS).map(describeToken) },
@@ -127,12 +128,6 @@ describe('roles', () => {
   });
 
   beforeEach(() => provider.reset());
-
-  after(async () => {
-    await host.stop();
-    await provider.close();
-    await introspection.stop();
-  });
 
   it('give an entry of the tokens file their scopes, and no others', async () => {
     expect(await statusOf('token-agent')).to.equal(200);

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { describeModule } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
 import { callTool, problemOf } from '../support/mcp/mcp-call.js';
+import { useEach } from '../support/use.js';
 
 const ROUTES = [
   { method: 'POST', path: '/items', capability: 'shop.write', description: 'Adds one.\n\nNow.' },
@@ -10,7 +11,6 @@ const ROUTES = [
 const ANN = 'dev-user:ann:modgate.approvals';
 
 describe('modgate approvals', () => {
-  let place: Workplace;
   const setup = useHost(
     ({ url }) => ({
       'shop.json': describeModule('shop', url, ROUTES, { mcp: { expose: 'all' } }),
@@ -18,9 +18,7 @@ describe('modgate approvals', () => {
     { args: ['--surfaces', 'mcp'] },
   );
 
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const run = (...args: string[]) =>
     place.run(['approvals', ...args, '--url', setup.host.url, '--token', ANN]);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { openHost, type RunningModgate } from '../support/open-host.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
+import { openHost } from '../support/open-host.js';
+import { answerJson, startProvider } from '../support/provider.js';
+import { use } from '../support/use.js';
 
 const ROUTES = [
   { method: 'GET', path: '/orders', capability: 'orders.read' },
@@ -13,27 +14,17 @@ const ROUTES = [
 const TOKEN = 'dev-service:ops:orders.read,modgate.candidate.read';
 
 describe('modgate candidate', () => {
-  let place: Workplace;
-  let live: ScriptedProvider;
-  let other: ScriptedProvider;
-  let host: RunningModgate;
-
-  before(async () => {
-    place = createWorkplace();
-    live = await startProvider(answerJson({ total: 1, lines: [{ sku: 'a' }] }));
-    other = await startProvider(answerJson({ total: 2, lines: [{}] }));
+  const place = createWorkplace();
+  const live = use(() => startProvider(answerJson({ total: 1, lines: [{ sku: 'a' }] })));
+  const other = use(() => startProvider(answerJson({ total: 2, lines: [{}] })));
+  const host = use(() => {
     const candidate = { endpoints: [other.url], share: 1 };
     place.write('modules.d/orders.json', describeModule('orders', live.url, ROUTES, { candidate }));
     place.write('modules.d/plain.json', describeModule('plain', live.url, ROUTES));
-    host = await openHost([
+    return openHost([
       ...['serve', '--env', 'development', '--port', '0', '--state', `${place.folder}/state`],
       ...['--modules', `${place.folder}/modules.d`],
     ]);
-  });
-  after(async () => {
-    await host?.stop();
-    await live?.stop();
-    await other?.stop();
   });
 
   const run = (...args: string[]) =>

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type FakeHost, startFakeHost } from '../support/cli/fake-host.js';
+import { startFakeHost } from '../support/cli/fake-host.js';
 import { runHere } from '../support/cli/run-here.js';
+import { use } from '../support/use.js';
 
 /** Ends a title, moves the cursor, hides text, reverses it, and adds a line of its own. */
 const HOSTILE = 'x\u001b]0;a\u0007\u009b2J\u200b\u202e\u{e0041}\r\ny';
@@ -41,12 +42,8 @@ const RESPONSES: Readonly<Record<string, object>> = {
 };
 
 describe('texts of a host that modgate prints', () => {
-  let host: FakeHost;
   let answer: { status?: number; body: unknown };
-  before(async () => {
-    host = await startFakeHost(() => answer);
-  });
-  after(() => host.close());
+  const host = use(() => startFakeHost(() => answer));
 
   const run = (...args: string[]) => runHere([...args, '--url', host.url, '--token', 'dev-user:a']);
 

@@ -1,17 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openHost } from '../support/open-host.js';
 import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 describe('modgate new module', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const list = (folder = 'modules.d') =>
     readdirSync(join(place.folder, folder), { recursive: true }).map(String).sort();
@@ -214,11 +211,7 @@ describe('modgate new module', () => {
 });
 
 describe('modgate new plugin', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const read = (path: string) => readFileSync(join(place.folder, path), 'utf8');
 

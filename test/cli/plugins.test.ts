@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { adapterSource, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 interface Entry {
   readonly name: string;
@@ -23,11 +24,11 @@ const COLUMNS = [
 ];
 
 describe('modgate plugins', () => {
-  let place: Workplace;
   let plugins: string;
 
+  const place = createWorkplace();
+
   before(() => {
-    place = createWorkplace();
     plugins = join(place.folder, 'plugins');
     writePlugin(plugins, { name: 'acme', entry: adapterSource('acme') });
     writePlugin(plugins, { name: 'broken', manifest: '{', entry: null });
@@ -162,15 +163,7 @@ describe('modgate plugins', () => {
   });
 
   describe('of a running host', () => {
-    let host: RunningHost;
-
-    before(async () => {
-      host = await startHost({ args: ['--plugins', plugins] });
-    });
-
-    after(async () => {
-      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-    });
+    const host = use(() => startHost({ args: ['--plugins', plugins] }));
 
     it('requires the scope modgate.plugins.read', async () => {
       const entries = await list('--url', host.url, '--token', READER);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { describeModule } from '../support/http/modules.js';
 import { openHost } from '../support/open-host.js';
+import { useEach } from '../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:9';
 
@@ -35,10 +36,9 @@ const OPENED = {
 };
 
 describe('modgate roles', () => {
-  let place: Workplace;
+  const place = useEach(createWorkplace);
 
   beforeEach(() => {
-    place = createWorkplace();
     place.write('roles.json', { roles: ROLES });
     place.write(
       'modules.d/crm.json',
@@ -137,10 +137,9 @@ describe('modgate roles', () => {
 });
 
 describe('modgate grants --role', () => {
-  let place: Workplace;
+  const place = createWorkplace();
 
   before(() => {
-    place = createWorkplace();
     place.write('roles.json', { roles: ROLES });
     place.write('modgate.yaml', 'roles: roles.json\n');
     place.write(

@@ -1,28 +1,18 @@
 import { expect } from 'chai';
 import { startNaiveGateway } from '../attacks/weak/naive-gateway.js';
-import type { WeakHost } from '../attacks/weak/weak-host.js';
 import { authority } from '../support/certificates.js';
 import { runModgate } from '../support/cli/run-modgate.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { startTlsHost } from '../support/tls/tls-host.js';
+import { use } from '../support/use.js';
 
 interface Report {
   readonly cases: readonly { id: string; class: string; verdict: string; reason: string | null }[];
 }
 
 describe('modgate selftest', () => {
-  let host: RunningHost;
-  let naive: WeakHost;
-
-  before(async () => {
-    host = await startHost();
-    naive = await startNaiveGateway(new Map([['shop', 'http://127.0.0.1:9']]));
-  });
-
-  after(async () => {
-    await naive.close();
-    await host.stop();
-  });
+  const host = use(startHost);
+  const naive = use(() => startNaiveGateway(new Map([['shop', 'http://127.0.0.1:9']])));
 
   it('runs the cases without credentials, by class, and names those of the project', async () => {
     const { code, stdout } = await runModgate(['selftest', host.url, '--class', 'smuggling,guard']);

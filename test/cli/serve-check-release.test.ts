@@ -1,25 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { describeModule } from '../support/http/modules.js';
 import { useWorkspace } from '../support/releases.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const ROUTES = [{ method: 'GET', path: '/items' }];
 
 describe('serve --check of a host that follows releases', () => {
   const workspace = useWorkspace();
-  let host: RunningHost;
-  let place: Workplace;
 
-  beforeEach(async () => {
-    place = createWorkplace();
+  const place = useEach(createWorkplace);
+  const host = useEach(() => {
     const args = ['--modules', 'store:', '--release-references', 'env:CRM_TOKEN'];
-    host = await startHost({ args, env: { CRM_TOKEN: 'value' } });
-  });
-  afterEach(async () => {
-    await host.stop();
+    return startHost({ args, env: { CRM_TOKEN: 'value' } });
   });
 
   const check = async (...args: string[]) => {

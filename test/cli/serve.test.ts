@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { rejectStart } from '../support/cli/reject-start.js';
 import { runModgate } from '../support/cli/run-modgate.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startEchoProvider } from '../support/echo-provider.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import type { Environment } from '../support/open-host.js';
@@ -17,6 +17,7 @@ import {
   startHostProcess,
 } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 describe('start of modgate serve', () => {
   let folder = '';
@@ -139,20 +140,15 @@ function listen(server: Server): Promise<void> {
 }
 
 describe('modgate serve', () => {
-  let provider: EchoProvider;
   let host: RunningHost | undefined;
 
-  before(async () => {
-    provider = await startEchoProvider();
-  });
+  const provider = use(startEchoProvider);
 
   afterEach(async () => {
     await host?.kill();
     host = undefined;
     provider.reset();
   });
-
-  after(() => provider.close());
 
   async function start(options: HostOptions = {}): Promise<HostProcess> {
     const running = await startHostProcess({ ...options, files: describeFiles() });

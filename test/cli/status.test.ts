@@ -3,26 +3,23 @@ import { describeEntry, startFakeHost } from '../support/cli/fake-host.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const TOKEN = 'dev-service:ops:modgate.modules.read';
 
 describe('modgate status', () => {
-  let host: RunningHost;
-
-  before(async () => {
-    host = await startHost({
+  const host = use(() =>
+    startHost({
       files: {
         'crm.json': describeModule('crm', ENDPOINT, ROUTES),
         'bad.yaml': 'module: bad\nprovider: { kind: http, confg: {} }\n',
         'notes.txt': '',
       },
-    });
-  });
-
-  after(() => host?.stop());
+    }),
+  );
 
   it('prints a table of modules, with reasons below each', async () => {
     const { code, stdout, stderr } = await runModgate([

@@ -3,17 +3,17 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseTokenFile } from '../../core/auth/token-file.js';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { openHost } from '../support/open-host.js';
+import { useEach } from '../support/use.js';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 const DAY_MS = 86_400_000;
 
 describe('modgate token', () => {
   // Each command runs in its own process.
-  let place: Workplace;
   const read = (file: string) => readFileSync(join(place.folder, file), 'utf8');
   const modeOf = (file: string) => statSync(join(place.folder, file)).mode & 0o777;
   const create = async (file: string, ...args: string[]) => {
@@ -28,9 +28,7 @@ describe('modgate token', () => {
     return stdout.trim();
   };
 
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   for (const file of ['tokens.yaml', 'tokens.json']) {
     it(`creates ${file} with mode 0600 and without the token`, async () => {

@@ -5,7 +5,8 @@ import { createWorkplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { describeModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const TOKEN = 'dev-service:ops:modgate.modules.read';
@@ -22,13 +23,7 @@ function describeCrm(path: string): object {
 }
 
 describe('modgate wait', () => {
-  let host: RunningHost;
-
-  beforeEach(async () => {
-    host = await startHost({ files: { 'crm.json': GOOD } });
-  });
-
-  afterEach(() => host?.stop());
+  const host = useEach(() => startHost({ files: { 'crm.json': GOOD } }));
 
   function wait(...args: string[]) {
     return runModgate(['wait', ...args, '--url', host.url], { MODGATE_TOKEN: TOKEN });

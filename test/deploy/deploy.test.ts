@@ -153,10 +153,7 @@ describe('deploy/haproxy.cfg', () => {
 });
 
 describe('deploy/nginx.conf', () => {
-  let folder: string;
-  before(() => {
-    folder = createFolder();
-  });
+  const folder = createFolder();
 
   it('is valid', function () {
     const file = join(folder, 'valid.conf');

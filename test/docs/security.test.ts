@@ -55,10 +55,9 @@ const PARSERS: Readonly<Record<string, (block: YamlBlock, folder: string) => unk
 
 for (const page of PAGES) {
   describe(`the files of ${page}`, () => {
-    let folder: string;
+    const folder = createFolder();
 
     before(() => {
-      folder = createFolder();
       // What the descriptors of the pages refer to.
       mkdirSync(join(folder, 'keys'));
       writeFileSync(join(folder, 'keys/billing.jwk.json'), '{}');
@@ -87,11 +86,11 @@ for (const page of PAGES) {
 }
 
 describe(AUTHENTICATION, () => {
-  let folder: string;
   let restorePath = () => {};
 
+  const folder = createFolder();
+
   before(() => {
-    folder = createFolder();
     restorePath = installModgate(join(folder, 'bin'));
   });
 

@@ -7,8 +7,9 @@ import { expect } from 'chai';
 import { findFreePort } from '../support/free-port.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const ROUTES = toRoutes(
   [
@@ -24,12 +25,10 @@ const ROUTES = toRoutes(
 
 /** json-server, as an example of an independent JSON service. */
 describe('json-server behind kind http', () => {
-  let directory: string;
   let provider: ChildProcess;
-  let host: RunningHost;
 
-  before(async () => {
-    directory = createFolder();
+  const directory = createFolder();
+  const host = use(async () => {
     writeFileSync(
       join(directory, 'db.json'),
       JSON.stringify({
@@ -51,7 +50,7 @@ describe('json-server behind kind http', () => {
         ),
       15_000,
     );
-    host = await startHost({
+    return startHost({
       files: {
         'blog.json': describeModule('blog', url, ROUTES, { provider_errors: 'passthrough' }),
       },
@@ -59,7 +58,6 @@ describe('json-server behind kind http', () => {
   });
 
   after(async () => {
-    await host?.stop();
     provider?.kill();
     await once(provider, 'close');
   });

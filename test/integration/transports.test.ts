@@ -13,8 +13,9 @@ import {
   server as trusted,
 } from '../support/certificates.js';
 import { buildManifest, toRoutes } from '../support/http/modules.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const MANIFEST = { inline: buildManifest('things', toRoutes(['GET /things/{id}'], 'things')) };
 
@@ -25,11 +26,9 @@ const respond: RequestListener = (request, response) => {
 
 describe('transports through a running host', () => {
   const servers: Server[] = [];
-  let directory: string;
-  let host: RunningHost;
 
-  before(async () => {
-    directory = createFolder();
+  const directory = createFolder();
+  const host = use(async () => {
     writeFileSync(join(directory, 'ca.pem'), authority);
     writeFileSync(join(directory, 'client.pem'), client.cert);
     writeFileSync(join(directory, 'client.key'), client.key);
@@ -39,7 +38,7 @@ describe('transports through a running host', () => {
     const mutual = await listenTls({ ...trusted, ca: authority, requestCert: true });
     const foreign = await listenTls(elsewhere);
     const late = await listenTls(expired);
-    host = await startHost({
+    return startHost({
       files: {
         'socket.json': describeKind('socket', 'unix', { socket }),
         'tls.json': describeTls('tls', good, { ca: `file:${join(directory, 'ca.pem')}` }),
@@ -57,7 +56,6 @@ describe('transports through a running host', () => {
   });
 
   after(async () => {
-    await host?.stop();
     for (const server of servers) server.close();
   });
 

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const DEADLINE_MS = 30_000;
 const PLACES = 3;
@@ -16,28 +17,20 @@ interface ModuleEntry {
 }
 
 describe('an adapter that ignores its signal and never settles', () => {
-  let plugins: string;
-  let host: HostProcess;
-
-  before(async () => {
-    plugins = createFolder();
+  const plugins = createFolder();
+  const host = use(async () => {
     const invoke = 'await new Promise(() => {});';
     writePlugin(plugins, { name: 'hanging', entry: adapterSource('hanging', { invoke }) });
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     const limits = { timeout_ms: TIMEOUT_MS, concurrency: PLACES, queue: 0 };
     const breaker = { failures: 1000 };
-    host = await startHostProcess({
+    return startHostProcess({
       files: {
         'hanging.json': describeKind('hanging', 'hanging', { limits, breaker }),
         'good.json': describeKind('good', 'good', { limits }),
       },
       args: ['--plugins', plugins, '--shed-delay-ms', '60000'],
     });
-  });
-
-  after(async () => {
-    const exit = await host.stop();
-    expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
   const send = async (module: string) => {

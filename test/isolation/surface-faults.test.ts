@@ -3,13 +3,14 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { signInOnceOpen } from '../support/console/console-client.js';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startEchoProvider } from '../support/echo-provider.js';
 import { call } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 
@@ -52,29 +53,20 @@ export default { surfaces: [defineSurface({ name: 'bad', prefix: '/bad', config:
 `;
 
 describe('surfaces whose code fails', () => {
-  let folder: string;
-  let control: string;
-  let provider: EchoProvider;
-  let host: HostProcess;
-
-  before(async () => {
-    folder = createFolder();
-    control = join(folder, 'fault');
+  const folder = createFolder();
+  const control = join(folder, 'fault');
+  const provider = use(() => {
     const manifest = { kinds: undefined, surfaces: ['bad'] };
     writePlugin(join(folder, 'plugins'), { name: 'bad', manifest, entry: ENTRY });
-    provider = await startEchoProvider();
-    host = await startHostProcess({
+    return startEchoProvider();
+  });
+  const host = use(() =>
+    startHostProcess({
       files: { 'good.json': describeModule('good', provider.url, toRoutes(['GET /items'], 'use')) },
       args: ['--plugins', join(folder, 'plugins'), '--surfaces', 'bad,console'],
       env: { INJECTED_FAULT: control, NODE_OPTIONS: `--import ${PRELOAD}` },
-    });
-  });
-
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
+    }),
+  );
 
   const expectServing = async () => {
     expect((await call(host, { target: '/modules/good/http/items' })).status).to.equal(200);

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
+import { startEchoProvider } from '../support/echo-provider.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type OtlpReceiver, startOtlpReceiver } from '../support/observability/otlp-receiver.js';
+import { startOtlpReceiver } from '../support/observability/otlp-receiver.js';
 import {
   callItem,
   spansOf,
   startTracedProcess,
   traceparent,
 } from '../support/observability/traced-host.js';
-import type { HostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const PRELOAD = new URL('../support/isolation/injected-faults.js', import.meta.url).href;
 const FAULTS = [
@@ -21,32 +21,19 @@ const FAULTS = [
 ] as const;
 
 describe('a host whose trace exporter fails unexpectedly', () => {
-  let folder: string;
-  let control: string;
-  let receiver: OtlpReceiver;
-  let provider: EchoProvider;
-  let host: HostProcess;
-
-  before(async () => {
-    folder = createFolder();
-    control = join(folder, 'fault');
-    receiver = await startOtlpReceiver();
-    provider = await startEchoProvider();
-    host = await startTracedProcess(provider.url, {
+  const folder = createFolder();
+  const control = join(folder, 'fault');
+  const receiver = use(startOtlpReceiver);
+  const provider = use(startEchoProvider);
+  const host = use(() =>
+    startTracedProcess(provider.url, {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       // An export that does not report its end holds the next one back for this long.
       OTEL_BSP_EXPORT_TIMEOUT: '100',
       INJECTED_FAULT: control,
       NODE_OPTIONS: `--import ${PRELOAD}`,
-    });
-  });
-
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    await receiver?.close();
-    expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
+    }),
+  );
 
   const readFired = () =>
     existsSync(`${control}.fired`) ? readFileSync(`${control}.fired`, 'utf8').split('\n') : [];

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 /** Statements of `invoke` that cause uncaught errors. */
 const UNCAUGHT: Readonly<Record<string, string>> = {
@@ -34,12 +35,10 @@ interface ModuleEntry {
 }
 
 describe('uncaught errors in module code', () => {
-  let plugins: string;
-  let host: HostProcess;
   const moduleOf = (index: number) => `canary-${index}`;
 
-  before(async () => {
-    plugins = createFolder();
+  const plugins = createFolder();
+  const host = use(() => {
     const files: Record<string, object> = { 'good.json': describeKind('good', 'good') };
     writePlugin(plugins, { name: 'good', entry: adapterSource('good') });
     for (const [index, name] of NAMES.entries()) {
@@ -60,12 +59,7 @@ describe('uncaught errors in module code', () => {
       }),
     });
     files['once.json'] = describeKind('once', 'once');
-    host = await startHostProcess({ files, args: ['--plugins', plugins] });
-  });
-
-  after(async () => {
-    const exit = await host.stop();
-    expect(exit).to.deep.equal({ code: 0, signal: null });
+    return startHostProcess({ files, args: ['--plugins', plugins] });
   });
 
   const send = (module: string) => call(host, { target: `/modules/${module}/http/x` });

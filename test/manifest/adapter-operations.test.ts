@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { listFindings } from '../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 /** Answers with what the adapter knows of the route, and with the paths that it was told. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -67,20 +68,14 @@ function describeRpc(kind: string, ...operations: readonly (object | undefined)[
 
 describe('operations of an adapter', () => {
   let folder = '';
-  let place: Workplace;
-  let host: RunningHost;
 
-  before(async () => {
+  const place = use(() => {
     folder = createFolder();
     writePlugin(folder, { name: 'acme', manifest: { kinds: KINDS }, entry: ENTRY });
     writePlugin(folder, { name: 'clashing', manifest: { kinds: ['cache'] }, entry: CLASHING });
-    place = createWorkplace();
-    host = await startHost({ args: ['--plugins', folder] });
+    return createWorkplace();
   });
-
-  after(async () => {
-    await host?.stop();
-  });
+  const host = use(() => startHost({ args: ['--plugins', folder] }));
 
   const check = (file: object) => listFindings(place, file, '--plugins', folder);
 

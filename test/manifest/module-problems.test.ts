@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { listFindings } from '../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
+import { createWorkplace } from '../support/cli/run-in.js';
 import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 /** Carries POST of procedures only, and no raw mode; other kinds break the rules of their checks. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -89,12 +90,11 @@ interface ShownModule {
 
 describe('problems that an adapter finds', () => {
   let folder = '';
-  let place: Workplace;
 
-  before(() => {
+  const place = use(() => {
     folder = createFolder();
     writePlugin(folder, { name: 'acme', manifest: { kinds: KINDS }, entry: ENTRY });
-    place = createWorkplace();
+    return createWorkplace();
   });
 
   const check = (file: object) => listFindings(place, file, '--plugins', folder);
@@ -143,12 +143,7 @@ describe('problems that an adapter finds', () => {
   });
 
   describe('in a running host', () => {
-    let host: RunningHost;
-
-    before(async () => {
-      host = await startHost({ args: ['--plugins', folder] });
-    });
-    after(() => host?.stop());
+    const host = use(() => startHost({ args: ['--plugins', folder] }));
 
     const get = (module: string) =>
       call(host, {

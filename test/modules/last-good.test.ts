@@ -12,18 +12,14 @@ import {
   ROUTES,
   startCrmHost,
 } from '../support/reload/crm-host.js';
-import { FOLLOW_MS, type ReloadHost } from '../support/reload/reload-host.js';
+import { FOLLOW_MS } from '../support/reload/reload-host.js';
+import { useEach } from '../support/use.js';
 
 describe('reload', () => {
-  let host: ReloadHost;
   const describeCrm = (routes = ROUTES, overrides: object = {}) =>
     describeCrmOf(host, routes, overrides);
 
-  beforeEach(async () => {
-    host = await startCrmHost();
-  });
-
-  afterEach(() => host.close());
+  const host = useEach(startCrmHost);
 
   describe('probation', () => {
     it('rolls back a changed module above the allowed error rate, with the figures', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
-import { type ReloadHost, startReloadHost } from '../support/reload/reload-host.js';
+import { startReloadHost } from '../support/reload/reload-host.js';
+import { use } from '../support/use.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const MANIFEST = { inline: buildManifest('bad', ROUTES) };
@@ -30,15 +31,11 @@ function describeBad(url: string): Record<string, object> {
 }
 
 describe('a descriptor with a NUL character in a path', () => {
-  let host: ReloadHost;
-
-  before(async () => {
-    host = await startReloadHost(({ url }) => ({
+  const host = use(() =>
+    startReloadHost(({ url }) => ({
       'good.json': describeModule('good', url, ROUTES),
-    }));
-  });
-
-  after(() => host?.close());
+    })),
+  );
 
   const expectRejected = async () => {
     for (const file of Object.keys(describeBad(host.provider.url))) {

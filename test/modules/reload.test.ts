@@ -21,7 +21,8 @@ import {
   startCrmHost,
   startCrmProcess,
 } from '../support/reload/crm-host.js';
-import { FOLLOW_MS, type ReloadHost } from '../support/reload/reload-host.js';
+import { FOLLOW_MS } from '../support/reload/reload-host.js';
+import { useEach } from '../support/use.js';
 
 /** Opens slowly, like a module that connects to another system. */
 const SLOW_MODULE = `await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -29,15 +30,10 @@ export default async () => ({ status: 200, headers: { 'content-type': 'applicati
 `;
 
 describe('reload', () => {
-  let host: ReloadHost;
   const describeCrm = (routes = ROUTES, overrides: object = {}) =>
     describeCrmOf(host, routes, overrides);
 
-  beforeEach(async () => {
-    host = await startCrmHost();
-  });
-
-  afterEach(() => host.close());
+  const host = useEach(startCrmHost);
 
   it('follows an added and a removed file', async () => {
     host.write('new.json', describeModule('new', host.provider.url, ROUTES));

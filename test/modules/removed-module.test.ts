@@ -6,8 +6,9 @@ import { call, ROOT } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
 import { writeAccepted } from '../support/http/use-websockets.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const capability = 'use';
 const ROUTES = [
@@ -26,11 +27,8 @@ const SLACK_MS = 3000;
 const AUTHORIZATION = { authorization: `Bearer ${ROOT}` };
 
 describe('calls in flight on a removed module', () => {
-  let provider: ScriptedProvider;
-  let host: RunningHost;
-
-  before(async () => {
-    provider = await startProvider(() => {}, {
+  const provider = use(() =>
+    startProvider(() => {}, {
       onHead: ({ url }, response) => {
         if (url === '/download') {
           response.writeHead(200, { 'content-type': 'application/octet-stream' }).write('part');
@@ -46,17 +44,16 @@ describe('calls in flight on a removed module', () => {
         connection.write(writeAccepted(handshake));
         connection.resume();
       },
-    });
-    host = await startHost({
-      args: ['--drain-ms', String(DRAIN_MS)],
-      files: { 'm.json': describeModule('m', provider.url, ROUTES, { limits: PATIENT }) },
-    });
-  });
-
-  after(async () => {
-    await host.kill();
-    await provider.stop();
-  });
+    }),
+  );
+  const host = use(
+    () =>
+      startHost({
+        args: ['--drain-ms', String(DRAIN_MS)],
+        files: { 'm.json': describeModule('m', provider.url, ROUTES, { limits: PATIENT }) },
+      }),
+    (running) => running.kill(),
+  );
 
   const send = (method: string, path: string): ClientRequest =>
     request(`${host.url}/modules/m/http${path}`, { method, headers: AUTHORIZATION });

@@ -2,24 +2,18 @@ import { expect } from 'chai';
 import { call } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { answerJson, startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const MANY = 100;
 describe('modules that change at the same time', () => {
-  let provider: ScriptedProvider;
-  let host: RunningHost;
-
-  beforeEach(async () => {
-    provider = await startProvider(answerJson({}));
-    host = await startHost();
-  });
-
-  afterEach(async () => {
-    await host.kill();
-    await provider.stop();
-  });
+  const provider = useEach(() => startProvider(answerJson({})));
+  const host = useEach(
+    () => startHost(),
+    (running) => running.kill(),
+  );
 
   /** Opens for as long as DNS does not answer: 3 s. */
   const describeSlow = (name: string, overrides: object = {}) => ({

@@ -6,11 +6,8 @@ import {
   type SpecialFile,
 } from '../support/documents/special-file.js';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
-import {
-  FOLLOW_MS,
-  type ReloadProcess,
-  startReloadProcess,
-} from '../support/reload/reload-host.js';
+import { FOLLOW_MS, startReloadProcess } from '../support/reload/reload-host.js';
+import { use } from '../support/use.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
 const KINDS = Object.keys(SPECIAL_FILES) as SpecialFile[];
@@ -37,12 +34,13 @@ function describeUses(url: string, file: string): Record<string, object> {
 }
 
 describe('a module whose file is not a regular file of a bounded size', () => {
-  let host: ReloadProcess;
-
-  before(async () => {
-    host = await startReloadProcess(({ url }) => ({
+  const host = use(() =>
+    startReloadProcess(({ url }) => ({
       'good.json': describeModule('good', url, ROUTES),
-    }));
+    })),
+  );
+
+  before(() => {
     for (const kind of KINDS) {
       const name = kind.replace(' ', '-');
       placeSpecialFile(kind, join(host.modules, 'files', `${name}.json`));
@@ -53,8 +51,6 @@ describe('a module whose file is not a regular file of a bounded size', () => {
       }
     }
   });
-
-  after(() => host?.close());
 
   for (const use of Object.keys(describeUses('', ''))) {
     it(`is rejected as ${use}`, async () => {

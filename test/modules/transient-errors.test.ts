@@ -4,15 +4,15 @@ import { expect } from 'chai';
 import { canLimitProcesses, limitProcess } from '../support/chaos/process-limits.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems } from '../support/provider/routes.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
+import { answerJson, startProvider } from '../support/provider.js';
 import { type RunningHost, startHost, startHostProcess } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const MODULES = Array.from({ length: 12 }, (_, index) => `m${index}`);
 /** A regular file whose reads fail with EIO. */
 const BROKEN = '/proc/self/mem';
 
 describe('a file that cannot be read for a passing reason', () => {
-  let provider: ScriptedProvider;
   let host: RunningHost;
 
   const describeWith = (module: string, overrides: object = {}) => {
@@ -29,9 +29,7 @@ describe('a file that cannot be read for a passing reason', () => {
   const statesLogged = () =>
     host.logs().flatMap(({ msg, state }) => (msg === 'module changed' ? [state] : []));
 
-  before(async () => {
-    provider = await startProvider(answerJson({}));
-  });
+  const provider = use(() => startProvider(answerJson({})));
 
   const describeFiles = () => {
     const keys = MODULES.map((module) => [`keys/${module}`, 'old'] as const);
@@ -45,8 +43,6 @@ describe('a file that cannot be read for a passing reason', () => {
   afterEach(async () => {
     expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
-
-  after(() => provider.stop());
 
   it('is read again when descriptors of files are free again', async function () {
     const limited = await startHostProcess(describeFiles());

@@ -5,7 +5,8 @@ import type { LiveModule } from '../../core/modules/live-module.js';
 import { Authorization, authorize } from '../../core/operations/authorization.js';
 import { Reply } from '../../core/operations/reply.js';
 import { describeItems } from '../support/provider/routes.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 /** The routes without authentication. */
 /** Those of surfaces that are off. */
@@ -40,19 +41,15 @@ async function listHostRoutes(): Promise<Layer[]> {
 const routes = await listHostRoutes();
 
 describe('authorization', () => {
-  let host: RunningHost;
-
-  before(async () => {
-    // In production and on every address, so that no route is public because of loopback.
-    host = await startHost({
+  // In production and on every address, so that no route is public because of loopback.
+  const host = use(() =>
+    startHost({
       dev: false,
       args: ['--env', 'production', '--host', '0.0.0.0'],
       tokens: { tokens: [] },
       files: { 'crm.json': describeItems('crm', { endpoints: ['http://127.0.0.1:9'] }) },
-    });
-  });
-
-  after(() => host.stop());
+    }),
+  );
 
   it('covers every route of the host', () => {
     const paths = new Set(routes.map(({ path }) => path));

@@ -4,8 +4,9 @@ import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { scrape } from '../support/observability/exposition.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const MIB = 1_048_576;
 
@@ -52,20 +53,18 @@ const DESCRIPTOR = {
 
 describe('bytes that an adapter holds', () => {
   let folder = '';
-  let host: RunningHost;
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     writePlugin(folder, { name: 'acme-hold', entry: ENTRY });
-    host = await startHost({
+    return startHost({
       args: ['--plugins', folder, '--memory-budget', '16MiB', '--actor-budget', String(4 * MIB)],
       files: { 'hold.json': DESCRIPTOR },
     });
-    await waitUntil('the module', async () => (await get('0/release')).status === 200);
   });
 
-  after(async () => {
-    await host?.stop();
+  before(async () => {
+    await waitUntil('the module', async () => (await get('0/release')).status === 200);
   });
 
   const get = (path: string, actor = 'alice') => {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine } from '../support/provider/routes.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { answerJson, startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const TIMEOUT_MS = 500;
 /** An offset inside the body of a response of Node with `date` and `connection`. */
@@ -92,22 +93,12 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a way to the provider that', () => {
-  let provider: ScriptedProvider;
-  let proxy: FaultProxy;
-  let host: RunningHost;
-
-  before(async () => {
-    provider = await startProvider(answerJson(ANSWER));
-    proxy = await startFaultProxy(provider.port);
+  const provider = use(() => startProvider(answerJson(ANSWER)));
+  const proxy = use(() => startFaultProxy(provider.port));
+  const host = use(() => {
     const more = { limits: { timeout_ms: TIMEOUT_MS }, breaker: { failures: 1000 } };
     const files = { 'm.json': describeItems('m', { endpoints: [proxy.url] }, more) };
-    host = await startHost({ files });
-  });
-
-  after(async () => {
-    await proxy.stop();
-    await provider.stop();
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    return startHost({ files });
   });
 
   afterEach(async () => {

@@ -4,8 +4,9 @@ import { call } from '../support/http/call.js';
 import { reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, readModule } from '../support/provider/routes.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const FAR_MS = 3_600_000;
 /** Opens after two failures, for longer than the test. */
@@ -22,31 +23,27 @@ const UNRELATED: Readonly<Record<string, object>> = {
 };
 
 describe('what a version has learned', () => {
-  let good: ScriptedProvider;
-  let bad: ScriptedProvider;
-  let host: RunningHost;
   let status = 200;
   let isIll = true;
 
-  beforeEach(async () => {
+  const good = useEach(() => {
     status = 200;
     isIll = true;
-    good = await startProvider((request, response) => {
+    return startProvider((request, response) => {
       const answered = request.url === '/health' ? 200 : status;
       response.writeHead(answered, { 'content-type': 'application/json' }).end('{}');
     });
-    bad = await startProvider((request, response) => {
+  });
+  const bad = useEach(() =>
+    startProvider((request, response) => {
       const isFailed = isIll || request.url === '/items';
       response.writeHead(isFailed ? 503 : 200, { 'content-type': 'application/json' }).end('{}');
-    });
-    host = await startHost();
-  });
-
-  afterEach(async () => {
-    await host.kill();
-    await good.stop();
-    await bad.stop();
-  });
+    }),
+  );
+  const host = useEach(
+    () => startHost(),
+    (running) => running.kill(),
+  );
 
   const readDigest = async () => {
     const list = await call(host, { target: '/modules' });

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { headerValue } from '../../core/selftest/raw-http.js';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { startFaultProxy } from '../support/fault-proxy.js';
 import { call, parseJson } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, readModule } from '../support/provider/routes.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const OPEN_MS = 300;
 /** The maximum time of a rejection without a call of the provider. Milliseconds. */
@@ -14,30 +15,26 @@ const AT_ONCE_MS = 5;
 const BREAKER = { failures: 3, open_ms: OPEN_MS, max_open_ms: 4 * OPEN_MS };
 
 describe('circuit breaker of a host', () => {
-  let provider: ScriptedProvider;
-  let proxy: FaultProxy;
-  let host: RunningHost;
   let status = 200;
 
   /** Open for 10 s, which is longer than any test. */
   const describeLong = () =>
     describeItems('long', { endpoints: [proxy.url] }, { breaker: { failures: BREAKER.failures } });
 
-  beforeEach(async () => {
+  const provider = useEach(() => {
     status = 200;
-    provider = await startProvider((_request, response) => {
+    return startProvider((_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     });
-    proxy = await startFaultProxy(provider.port);
-    const short = describeItems('m', { endpoints: [proxy.url] }, { breaker: BREAKER });
-    host = await startHost({ files: { 'm.json': short, 'long.json': describeLong() } });
   });
-
-  afterEach(async () => {
-    await proxy.stop();
-    await provider.stop();
-    await host.kill();
-  });
+  const proxy = useEach(() => startFaultProxy(provider.port));
+  const host = useEach(
+    () => {
+      const short = describeItems('m', { endpoints: [proxy.url] }, { breaker: BREAKER });
+      return startHost({ files: { 'm.json': short, 'long.json': describeLong() } });
+    },
+    (running) => running.kill(),
+  );
 
   const stateOf = async () => (await readModule(host, 'm')).endpoints[0]?.state;
   const callPost = (module = 'm') => callItems(host, module, { method: 'POST' });

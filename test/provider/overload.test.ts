@@ -5,13 +5,13 @@ import { call } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine, readModule } from '../support/provider/routes.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
+import { startProvider } from '../support/provider.js';
 import { type RunningHost, startHost, startHostProcess } from '../support/start-host.js';
+import { useEach } from '../support/use.js';
 
 const QUEUE_MS = 400;
 
 describe('limits of concurrency', () => {
-  let provider: ScriptedProvider;
   let host: RunningHost;
   const held: ServerResponse[] = [];
   let isHolding = true;
@@ -28,9 +28,9 @@ describe('limits of concurrency', () => {
     host = await startHost(describeHost(limits, args));
   };
 
-  beforeEach(async () => {
+  const provider = useEach(() => {
     isHolding = true;
-    provider = await startProvider((_request, response) => {
+    return startProvider((_request, response) => {
       response.setHeader('content-type', 'application/json');
       if (isHolding) held.push(response);
       else response.end('{}');
@@ -38,7 +38,6 @@ describe('limits of concurrency', () => {
   });
 
   afterEach(async () => {
-    await provider.stop();
     await host.kill();
     held.length = 0;
   });

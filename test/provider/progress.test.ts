@@ -4,8 +4,9 @@ import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
 import { postMcp } from '../support/mcp/mcp-call.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 /**
  * A kind whose calls take so many steps of so many milliseconds and report after each, and a surface that makes such a
@@ -76,21 +77,19 @@ const AS = 'dev-service:tester:slow.use';
 
 describe('reports of progress', () => {
   let folder = '';
-  let host: RunningHost;
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     const manifest = { kinds: ['acme-slow'], surfaces: ['desk'] };
     writePlugin(folder, { name: 'acme-slow', manifest, entry: ENTRY });
-    host = await startHost({
+    return startHost({
       args: ['--plugins', folder, '--surfaces', 'desk,mcp'],
       files: { 'slow.json': DESCRIPTOR },
     });
-    await waitUntil('the module', async () => (await get('0/0/silent')).status === 200);
   });
 
-  after(async () => {
-    await host?.stop();
+  before(async () => {
+    await waitUntil('the module', async () => (await get('0/0/silent')).status === 200);
   });
 
   const get = (path: string) => call(host, { target: `/modules/slow/http/${path}`, as: AS });

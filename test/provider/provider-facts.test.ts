@@ -5,8 +5,9 @@ import { runModgate } from '../support/cli/run-modgate.js';
 import { call, parseJson } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../support/start-host.js';
+import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 const READER = 'dev-service:ops:modgate.modules.read';
 const SECRET = 's3cret-of-the-provider';
@@ -25,22 +26,20 @@ interface Fact {
 
 describe('facts of a provider', () => {
   let folder = '';
-  let host: HostProcess;
   let file = '';
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     file = join(folder, 'facts.js');
     writePlugin(folder, { name: 'acme-facts', entry: ENTRY });
     writeFacts('[]');
-    host = await startHostProcess({ args: ['--plugins', folder, '--workers', '2'] });
+    return startHostProcess({ args: ['--plugins', folder, '--workers', '2'] });
+  });
+
+  before(async () => {
     const provider = { kind: 'acme-facts', config: { facts: file } };
     host.drop('line.json', describeKind('line', 'acme-facts', { provider }));
     await waitUntil('the module', async () => (await readModule())?.state === 'live');
-  });
-
-  after(async () => {
-    await host?.stop();
   });
 
   function writeFacts(source: string): void {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, readModule } from '../support/provider/routes.js';
 import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const HEALTH = { path: '/health', interval_ms: 100, failures: 2, successes: 1 };
 const TENANTS = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
@@ -11,9 +12,8 @@ describe('replicas of a provider', () => {
   const providers: ScriptedProvider[] = [];
   /** Replicas whose health check fails. */
   const ill = new Set<number>();
-  let host: RunningHost;
 
-  before(async () => {
+  const host = use(async () => {
     for (const id of [0, 1, 2]) {
       providers.push(
         await startProvider((request, response) => {
@@ -25,7 +25,7 @@ describe('replicas of a provider', () => {
     }
     const [a = '', b = '', c = ''] = providers.map(({ url }) => url);
     const endpoints = [a, b, c];
-    host = await startHost({
+    return startHost({
       files: {
         'turns.json': describeItems('turns', {
           endpoints: [{ url: a, weight: 3 }, b, { url: c, weight: 2 }],
@@ -49,7 +49,6 @@ describe('replicas of a provider', () => {
 
   after(async () => {
     for (const provider of providers) await provider.stop();
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
   afterEach(() => ill.clear());

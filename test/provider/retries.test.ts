@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { RawHeader } from '../../core/selftest/raw-http.js';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { startFaultProxy } from '../support/fault-proxy.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine } from '../support/provider/routes.js';
-import { type ScriptedProvider, startProvider } from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const ROUNDS = 8;
 const KEY: RawHeader = ['idempotency-key', 'k-1'];
@@ -50,17 +51,13 @@ const CASES: readonly Case[] = [
 ];
 
 describe('retries', () => {
-  let good: ScriptedProvider;
-  let bad: FaultProxy;
-  let host: RunningHost;
-
-  before(async () => {
-    good = await startProvider();
-    bad = await startFaultProxy(good.port);
+  const good = use(startProvider);
+  const bad = use(() => startFaultProxy(good.port));
+  const host = use(async () => {
     await bad.set({ kind: 'reset' });
     const endpoints = [bad.url, good.url];
     const more = { breaker: { failures: 1000 }, retry: { budget: 1 } };
-    host = await startHost({
+    return startHost({
       files: {
         'm.json': describeItems('m', { endpoints }, more),
         'never.json': describeItems('never', { endpoints }, { ...more, retry: { attempts: 0 } }),
@@ -74,12 +71,6 @@ describe('retries', () => {
         ),
       },
     });
-  });
-
-  after(async () => {
-    await bad.stop();
-    await good.stop();
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
   for (const { title, method, headers = [], isRepeated, status = 502 } of CASES) {

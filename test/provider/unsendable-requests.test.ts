@@ -4,8 +4,9 @@ import { call, JSON_TYPE, parseJson } from '../support/http/call.js';
 import { expectProblem, reasonOf } from '../support/http/expect-problem.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startHost } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { use } from '../support/use.js';
 
 /** A kind whose calls fail as their body says, and answer without one. */
 const ENTRY = `import { defineAdapter, ProviderFailure } from ${JSON.stringify(CONTRACT_URL)};
@@ -60,16 +61,15 @@ interface ShownModule {
 
 describe('requests that an adapter cannot send', () => {
   let folder = '';
-  let host: RunningHost;
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     writePlugin(folder, {
       name: 'acme-picky',
       manifest: { kinds: ['acme-picky'] },
       entry: ENTRY,
     });
-    host = await startHost({
+    return startHost({
       args: ['--plugins', folder],
       files: {
         'picky.json': describeModule('picky'),
@@ -77,11 +77,10 @@ describe('requests that an adapter cannot send', () => {
         'raw.json': describeModule('raw', { responses: { mode: 'raw' } }),
       },
     });
-    await waitUntil('the module', async () => (await post('picky')).status === 200);
   });
 
-  after(async () => {
-    await host?.stop();
+  before(async () => {
+    await waitUntil('the module', async () => (await post('picky')).status === 200);
   });
 
   const post = (module: string, failure?: object) =>

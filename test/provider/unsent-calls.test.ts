@@ -3,13 +3,9 @@ import { findFreePort } from '../support/free-port.js';
 import { call } from '../support/http/call.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { callItems, describeItems, findLine } from '../support/provider/routes.js';
-import {
-  type RunningProvider,
-  type ScriptedProvider,
-  startProvider,
-  startRawProvider,
-} from '../support/provider.js';
-import { type RunningHost, startHost } from '../support/start-host.js';
+import { startProvider, startRawProvider } from '../support/provider.js';
+import { startHost } from '../support/start-host.js';
+import { use } from '../support/use.js';
 
 const ROUNDS = 4;
 /** More than the host reads before it calls the provider. */
@@ -30,13 +26,9 @@ const UPLOAD = {
 };
 
 describe('calls of which nothing was sent', () => {
-  let good: ScriptedProvider;
-  let closing: RunningProvider;
-  let host: RunningHost;
-
-  before(async () => {
-    good = await startProvider();
-    closing = await startRawProvider((socket) => socket.destroy());
+  const good = use(startProvider);
+  const closing = use(() => startRawProvider((socket) => socket.destroy()));
+  const host = use(async () => {
     const port = await findFreePort();
     const others = { breaker: { failures: 1000 }, retry: { budget: 1 } };
     const ways = {
@@ -57,13 +49,7 @@ describe('calls of which nothing was sent', () => {
       { ...others, manifest: { inline: UPLOAD } },
     );
     files['single.json'] = describeItems('single', { endpoints: [ways.refused] }, others);
-    host = await startHost({ files });
-  });
-
-  after(async () => {
-    await closing.stop();
-    await good.stop();
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
+    return startHost({ files });
   });
 
   for (const module of ['refused', 'handshake', 'plaintext', 'unknown']) {

@@ -20,10 +20,7 @@ describe('a host with a database server that cannot be used', () => {
 });
 
 describe('the code of the store', () => {
-  let directory: string;
-  before(() => {
-    directory = createFolder();
-  });
+  const directory = createFolder();
 
   const loadsKysely = async (args: readonly string[]) => {
     const loaded = await listLoadedFiles(directory, {}, async (env) => {

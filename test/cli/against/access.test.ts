@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use, useEach } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:9';
 const READER = { MODGATE_TOKEN: 'dev-service:ops:modgate.modules.read' };
@@ -12,11 +13,8 @@ const serve = (name: string, overrides: object = {}) =>
   describeModule(name, ENDPOINT, ROUTES, overrides);
 
 describe('modgate check --against, for addresses and mounts', () => {
-  let place: Workplace;
-  let host: RunningHost;
-
-  before(async () => {
-    host = await startHost({
+  const host = use(() =>
+    startHost({
       files: {
         'closed.json': serve('closed', { allow: { addresses: [OFFICE, 'fd00::/8'] } }),
         'open.json': serve('open', { mount: [{ path: '/open' }] }),
@@ -24,13 +22,12 @@ describe('modgate check --against, for addresses and mounts', () => {
           mount: [{ path: '/shelf' }, { host: 'shelf.test', path: '/' }, { path: '/kept' }],
         }),
       },
-    });
-  });
+    }),
+  );
 
-  after(() => host?.stop());
+  const place = useEach(createWorkplace);
 
   beforeEach(() => {
-    place = createWorkplace();
     write('closed', { allow: { addresses: [OFFICE, 'fd00::/8'] } });
     write('open', { mount: [{ path: '/open' }] });
     write('shelf', {

@@ -1,13 +1,9 @@
 import { expect } from 'chai';
-import {
-  describeEntry,
-  type FakeAnswer,
-  type FakeHost,
-  startFakeHost,
-} from '../../support/cli/fake-host.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { describeEntry, type FakeAnswer, startFakeHost } from '../../support/cli/fake-host.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { buildManifest, describeModule, type RouteOptions } from '../../support/http/modules.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use, useEach } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const READER = { MODGATE_TOKEN: 'dev-service:ops:modgate.modules.read' };
@@ -43,11 +39,7 @@ interface Against {
 }
 
 describe('modgate check --against', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   function drop(name: string, routes: readonly RouteOptions[], overrides: object = {}): void {
     place.write(
@@ -67,12 +59,10 @@ describe('modgate check --against', () => {
   const compareBad = (url: string) => ask(1, url);
 
   describe('a running host', () => {
-    let host: RunningHost;
-
-    before(async () => {
+    const host = use(() => {
       const serve = (name: string, routes: readonly RouteOptions[]) =>
         describeModule(name, ENDPOINT, routes);
-      host = await startHost({
+      return startHost({
         files: {
           'crm.json': serve('crm', [READ, WRITE]),
           'gone.json': serve('gone', [LIST]),
@@ -84,8 +74,6 @@ describe('modgate check --against', () => {
         },
       });
     });
-
-    after(() => host?.stop());
 
     it('lists what changes in the responses and bodies of a module', async () => {
       const responses = { mode: 'raw', expose_headers: ['etag'] };
@@ -289,21 +277,18 @@ describe('modgate check --against', () => {
 
   describe('a host with call records', () => {
     const DIGEST = `sha256:${'a'.repeat(64)}`;
-    let fake: FakeHost;
     let pages: readonly FakeAnswer[] = [];
 
-    before(async () => {
-      fake = await startFakeHost(({ pathname, searchParams }) => {
+    const fake = use(() =>
+      startFakeHost(({ pathname, searchParams }) => {
         if (pathname === '/modules')
           return { body: { modules: [describeEntry('crm')], ignored: [] } };
         if (pathname === '/calls')
           return pages[Number(searchParams.get('cursor') ?? 0)] ?? { body: 'x' };
         const manifest = buildManifest('crm', [READ, WRITE, LIST]);
         return { body: { manifests: [{ name: 'crm', digest: DIGEST, manifest }] } };
-      });
-    });
-
-    after(() => fake?.close());
+      }),
+    );
 
     async function removedRoutes() {
       drop('crm', [READ]);

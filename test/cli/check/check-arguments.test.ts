@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
+import { useEach } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
@@ -9,11 +10,7 @@ const GOOD = describeModule('crm', ENDPOINT, ROUTES);
 const SECRET = 'hunter2';
 
 describe('modgate check: arguments', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const checkJson = (...args: string[]) => checkJsonIn(place, ...args);
 

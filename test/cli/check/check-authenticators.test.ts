@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
+import { useEach } from '../../support/use.js';
 
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const describeCrm = (...names: readonly string[]) =>
@@ -9,11 +10,7 @@ const NOTE =
   "a host also rejects a name in 'forward_headers' that 'hmac' reads; a check does not open authenticators of plugins";
 
 describe('modgate check with authenticators of plugins', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   async function readNotes(...args: string[]): Promise<unknown> {
     const { code, stdout } = await place.run(['check', ...args, '--json']);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { call } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import {
@@ -10,6 +10,7 @@ import {
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
 import { startHost } from '../../support/start-host.js';
+import { useEach } from '../../support/use.js';
 
 const LIVE = 'https://crm.internal';
 const NEXT = 'https://next.internal';
@@ -34,11 +35,7 @@ export default { adapters: [
 ] };`;
 
 describe('modgate check, of candidates', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   /** @param candidate lines of the descriptor that follow line 6, which has the key */
   const write = (candidate: string, endpoints = `['${LIVE}']`) =>

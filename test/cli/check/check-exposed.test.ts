@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule, type RouteOptions } from '../../support/http/modules.js';
+import { useEach } from '../../support/use.js';
 
 const ROUTES = [
   { method: 'GET', path: '/notes', capability: 'notes.read' },
@@ -14,11 +15,7 @@ const ROUTES = [
 ];
 
 describe('modgate check of operations for agents', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const check = async (
     only: readonly string[] | null,

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const READER = 'dev-service:ops:modgate.modules.read';
@@ -14,20 +15,16 @@ const FIELDS = [
 const MANIFEST = { ...buildManifest('crm', []), config: { fields: FIELDS, delivery_path: '/c' } };
 
 describe('GET /manifests', () => {
-  let host: RunningHost;
-
-  before(async () => {
-    host = await startHost({
+  const host = use(() =>
+    startHost({
       files: {
         'a.json': describeModule('z', ENDPOINT, []),
         'crm.json': { ...describeModule('crm', ENDPOINT, []), manifest: { inline: MANIFEST } },
         'off.json': { ...describeModule('off', ENDPOINT, []), enabled: false },
         'bad.yaml': 'module: bad\n',
       },
-    });
-  });
-
-  after(() => host?.stop());
+    }),
+  );
 
   it('lists live modules by name, with the digests of GET /modules', async () => {
     const { manifests } = parseJson(await call(host, { target: '/manifests', as: READER })) as {

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
+import { useEach } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 
 describe('modgate check of mounts', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const write = (name: string, mount: unknown) =>
     place.write(`modules.d/${name}.json`, describeModule(name, ENDPOINT, [], { mount }));

@@ -1,7 +1,8 @@
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { describeModule } from '../../support/http/modules.js';
+import { useEach } from '../../support/use.js';
 
 const TEXT = {
   type: 'object',
@@ -76,11 +77,7 @@ interface Result {
 }
 
 describe('modgate check --format sarif', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   async function check(...args: string[]) {
     const { code, stdout } = await place.run(['check', '--format', 'sarif', ...args]);

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { type CheckReport, checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { startHost } from '../../support/start-host.js';
+import { use, useEach } from '../../support/use.js';
 
 const ENDPOINT = 'http://127.0.0.1:4100';
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
@@ -37,11 +38,7 @@ breaker: { open_ms: 5000, max_open_ms: 4000 }
 `;
 
 describe('modgate check', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const checkJson = (...args: string[]) => checkJsonIn(place, ...args);
 
@@ -323,13 +320,7 @@ describe('modgate check', () => {
   });
 
   describe('with a manifest from elsewhere', () => {
-    let provider: EchoProvider;
-
-    before(async () => {
-      provider = await startEchoProvider();
-    });
-
-    after(() => provider.close());
+    const provider = use(startEchoProvider);
 
     it('notes that it was not checked, without a request', async () => {
       const ours = describeModule('a', provider.url, []);

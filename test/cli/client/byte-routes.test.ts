@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Workplace } from '../../support/cli/run-in.js';
 import { ROOT } from '../../support/http/call.js';
 import { useBytes } from '../../support/http/use-bytes.js';
 import { compile, createClientPlace, importTypeScript } from '../../support/typescript/compile.js';
+import { use } from '../../support/use.js';
 
 const USE = `
 import { createClient, isProblem } from 'modgate/client';
@@ -45,11 +45,8 @@ export function reject() {
 
 describe('a typed client of routes of bytes', () => {
   const setup = useBytes();
-  let place: Workplace;
 
-  before(() => {
-    place = createClientPlace();
-  });
+  const place = use(createClientPlace);
 
   it('sends forms, blobs, streams and texts, and returns bytes as the caller chooses', async () => {
     const args = ['client', 'files', 'raw', '--url', setup.host.url, '--token', ROOT];

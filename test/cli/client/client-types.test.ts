@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startFakeHost } from '../../support/cli/fake-host.js';
-import type { Workplace } from '../../support/cli/run-in.js';
 import { compile, createClientPlace } from '../../support/typescript/compile.js';
+import { use } from '../../support/use.js';
 
 const CODE = 'globalThis.injected = 1;';
 /** Texts that end a comment, a string or a line, and then run code. */
@@ -66,11 +66,7 @@ function describeHostile(text: string) {
 }
 
 describe('the types that modgate client writes', () => {
-  let place: Workplace;
-
-  before(() => {
-    place = createClientPlace();
-  });
+  const place = use(createClientPlace);
 
   async function write(document: object): Promise<string> {
     const host = await startFakeHost(() => ({ body: JSON.stringify(document) }));

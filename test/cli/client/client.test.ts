@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startFakeHost } from '../../support/cli/fake-host.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { useHost } from '../../support/http/use-host.js';
 import { compile, createClientPlace, importTypeScript } from '../../support/typescript/compile.js';
 import { describeShop } from '../../support/typescript/shop.js';
+import { use } from '../../support/use.js';
 
 const TOKEN = 'dev-service:ann:shop.read,shop.write';
 
@@ -73,11 +74,8 @@ export async function reject(): Promise<string> {
 
 describe('modgate client', () => {
   const setup = useHost(describeShop);
-  let place: Workplace;
 
-  before(() => {
-    place = createClientPlace();
-  });
+  const place = use(createClientPlace);
 
   const run = (...args: string[]) =>
     place.run(['client', '--url', setup.host.url, '--token', TOKEN, ...args]);

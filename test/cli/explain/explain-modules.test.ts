@@ -8,25 +8,20 @@ import {
   SPECIAL,
 } from '../../support/cli/explained-files.js';
 import type { Ended } from '../../support/cli/run-here.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { buildManifest, toRoutes } from '../../support/http/modules.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 describe('modgate explain --modules', () => {
   const files = listFiles('http://127.0.0.1:4100');
   const env = { CRM_KEY: PROVIDER_SECRET };
-  let place: Workplace;
-  let host: RunningHost;
 
-  before(async () => {
-    place = createWorkplace();
+  const place = createWorkplace();
+  const host = use(() => {
     for (const [name, text] of Object.entries(files)) place.write(`modules.d/${name}`, text);
-    host = await startHost({ files, env });
-  });
-
-  after(async () => {
-    await host?.stop();
+    return startHost({ files, env });
   });
 
   for (const [target, as] of [

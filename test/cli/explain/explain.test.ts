@@ -9,21 +9,20 @@ import {
   SPECIAL,
 } from '../../support/cli/explained-files.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { call } from '../../support/http/call.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 describe('modgate explain', () => {
-  let provider: EchoProvider;
-  let host: RunningHost;
   /** Each asker has a limit of its own. */
   let askers = 0;
 
-  before(async () => {
-    provider = await startEchoProvider();
-    host = await startHost({
+  const provider = use(startEchoProvider);
+  const host = use(() =>
+    startHost({
       files: listFiles(provider.url),
       env: { CRM_KEY: PROVIDER_SECRET },
       tokens: {
@@ -36,15 +35,10 @@ describe('modgate explain', () => {
           },
         ],
       },
-    });
-  });
+    }),
+  );
 
   beforeEach(() => provider.reset());
-
-  after(async () => {
-    await host?.stop();
-    await provider?.close();
-  });
 
   async function explain(method: string, target: string, ...args: string[]): Promise<Explanation> {
     const commandLine = ['explain', method, target, '--url', host.url, '--json', ...args];

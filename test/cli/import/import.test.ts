@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startFakeHost } from '../../support/cli/fake-host.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { MAIN } from '../../support/main-file.js';
 import { startHost } from '../../support/start-host.js';
+import { useEach } from '../../support/use.js';
 
 function createDocument(overrides: object = {}) {
   return {
@@ -37,11 +38,7 @@ function createDocument(overrides: object = {}) {
 const ENDPOINT = 'http://127.0.0.1:4100/base';
 
 describe('modgate import openapi', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const importShop = (...overrides: string[]) =>
     place.run([

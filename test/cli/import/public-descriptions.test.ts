@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { readOutsideText } from '../../support/outside.js';
 
 interface Report {
@@ -17,11 +17,7 @@ const DOCUMENTS: readonly [file: string, operations: number][] = [
 ];
 
 describe('public OpenAPI descriptions', () => {
-  let place: Workplace;
-
-  before(() => {
-    place = createWorkplace();
-  });
+  const place = createWorkplace();
 
   for (const [file, operations] of DOCUMENTS) {
     const text = readOutsideText(`${file}.gz`);

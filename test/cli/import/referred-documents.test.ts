@@ -2,7 +2,8 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FakeAnswer, startFakeHost } from '../../support/cli/fake-host.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { useEach } from '../../support/use.js';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const HEAD = { openapi: '3.1.0', info: { title: 'Shop', version: '1' } };
@@ -88,11 +89,7 @@ const BUNDLE = {
 };
 
 describe('modgate import of a document that refers to others', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const importFrom = (source: string, ...overrides: string[]) =>
     place.run([

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { useEach } from '../../support/use.js';
 
 const HEAD = 'openapi: 3.0.3\ninfo: {title: Shop, version: 1}\n';
 
 describe('an OpenAPI document in YAML', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const importText = (text: string, name = 'shop.yaml') => {
     place.write(name, text);

@@ -1,11 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  type CouchServer,
-  type PouchDatabase,
-  startCouchServer,
-} from '../../support/cookbook/couch-server.js';
+import { type PouchDatabase, startCouchServer } from '../../support/cookbook/couch-server.js';
 import { CookbookServices } from '../../support/cookbook/services.js';
 import {
   readDocumentedBlocks,
@@ -15,8 +11,9 @@ import {
 import { writeDocumentedFiles } from '../../support/docs/documented-files.js';
 import { findFreePort } from '../../support/free-port.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { openHost } from '../../support/open-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 const FOLDER = 'docs/cookbook';
 /** Pages with tests of their own: their servers are programs of the machine, or their clients are scripts. */
@@ -41,16 +38,13 @@ const AsyncFunction = (async () => {}).constructor as new (
 
 /** Each page with its services, behind one host; ports of the pages are replaced by free ones. */
 describe(FOLDER, () => {
-  let directory: string;
-  let host: RunningModgate;
-  let couch: CouchServer;
   let services: CookbookServices | undefined;
   /** The commands that prepare modules before the host starts. */
   const outputs = new Map<string, string>();
 
-  before(async () => {
-    directory = createFolder();
-    couch = await startCouchServer();
+  const directory = createFolder();
+  const couch = use(startCouchServer);
+  const host = use(async () => {
     await couch.open('things').bulkDocs([{ _id: 'thing-1', n: 1 }]);
     const ports = new Map([['5984', couch.port]]);
     for (const port of ['4201', '4202', '4203', '4204']) ports.set(port, await findFreePort());
@@ -63,7 +57,7 @@ describe(FOLDER, () => {
       services.replacePortsOf(file);
     }
     for (const port of ports.values()) await waitUntilOpen(port);
-    host = await openHost(
+    return openHost(
       [
         ...['serve', '--env', 'development', '--port', '0'],
         ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
@@ -73,10 +67,7 @@ describe(FOLDER, () => {
   });
 
   after(async () => {
-    const exit = await host?.stop();
-    await couch?.stop();
     await services?.stop();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
   for (const page of PAGES) {

@@ -3,21 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readDocumentedBlocks } from '../../support/docs/documented-commands.js';
-import { createGuideFolder, type GuideFolder } from '../../support/docs/guide-folder.js';
+import { createGuideFolder } from '../../support/docs/guide-folder.js';
 import { findFreePort } from '../../support/free-port.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { use } from '../../support/use.js';
 
 const PAGE = 'docs/operate/first-module.md';
 
 describe(PAGE, () => {
-  let guide: GuideFolder;
   let host: RunningModgate | null = null;
   let service: ChildProcess | null = null;
 
-  before(() => {
-    guide = createGuideFolder();
-  });
+  const guide = use(createGuideFolder);
 
   after(async () => {
     service?.kill();

@@ -7,10 +7,11 @@ import {
   readDocumentedBlocks,
   readDocumentedCommands,
 } from '../../support/docs/documented-commands.js';
-import { createGuideFolder, type GuideFolder } from '../../support/docs/guide-folder.js';
+import { createGuideFolder } from '../../support/docs/guide-folder.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { problemOf, type ToolResult } from '../../support/mcp/mcp-call.js';
-import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { openHost } from '../../support/open-host.js';
+import { use } from '../../support/use.js';
 
 const PAGE = 'docs/operate/mcp.md';
 const BLOCKS = readDocumentedBlocks(PAGE);
@@ -49,11 +50,8 @@ const blocksOf = (kind: string) =>
   BLOCKS.filter((block) => block.kind === kind).map(({ body }) => body);
 
 describe(PAGE, () => {
-  let folder: GuideFolder;
-  let host: RunningModgate;
-
-  before(async () => {
-    folder = createGuideFolder();
+  const folder = use(createGuideFolder);
+  const host = use(() => {
     cpSync('modules.d', join(folder.path, 'modules.d'), { recursive: true });
     const written = BLOCKS.map((block) => folder.writeFile(block)).filter((file) => file !== null);
     expect(written).to.deep.equal(['modgate.yaml']);
@@ -63,7 +61,7 @@ describe(PAGE, () => {
     };
     // The arguments of `npm start`.
     const [, started = ''] = /core\/main\.js (.*)$/.exec(scripts.start) ?? [];
-    host = await openHost([
+    return openHost([
       ...`${started} ${flags}`.split(' '),
       ...['--port', '0', '--modules', join(folder.path, 'modules.d')],
       ...['--state', join(folder.path, 'state')],
@@ -71,9 +69,7 @@ describe(PAGE, () => {
   });
 
   after(async () => {
-    const exit = await host?.stop();
-    folder?.remove();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
+    folder.remove();
   });
 
   const connect = async ({ url, authorization }: ServerEntry) => {

@@ -11,10 +11,10 @@ import {
   writeHandshake,
 } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningProvider, startProvider, startRawProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startProvider, startRawProvider } from '../../support/provider.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 const LIMITS = { timeout_ms: 60_000, queue_ms: 60_000 };
 const LEAVES: readonly [string, (client: RawSocket) => void][] = [
@@ -27,16 +27,15 @@ describe('a client that leaves while it waits', () => {
   /** The heads that the provider has received, and never answers. */
   const heads: string[] = [];
   const asked: ServerResponse[] = [];
-  let provider: RunningProvider | undefined;
-  let issuer: RunningProvider | undefined;
-  let host: RunningHost | undefined;
   let ids = 0;
 
-  before(async () => {
-    provider = await startRawProvider((socket) => {
+  const provider = use(() =>
+    startRawProvider((socket) => {
       socket.on('data', (chunk) => heads.push(String(chunk)));
-    });
-    issuer = await startProvider((_request, response) => void asked.push(response));
+    }),
+  );
+  const issuer = use(() => startProvider((_request, response) => void asked.push(response)));
+  const host = use(() => {
     const issuers = join(folder, 'issuers.json');
     const introspection = {
       ...{ name: 'slow', url: issuer.url, client_id: 'modgate', client_secret: 'env:HOME' },
@@ -44,7 +43,7 @@ describe('a client that leaves while it waits', () => {
     };
     writeFileSync(issuers, JSON.stringify({ introspection: [introspection] }));
     const { url } = provider;
-    host = await startHost({
+    return startHost({
       args: ['--issuers', issuers],
       files: {
         'chat.json': describeModule('chat', url, ROUTES, { limits: LIMITS }),
@@ -53,28 +52,20 @@ describe('a client that leaves while it waits', () => {
     });
   });
 
-  after(async () => {
-    await host?.stop();
-    await provider?.stop();
-    await issuer?.stop();
-  });
-
   const open = async (module: string, headers: Record<string, string | null> = {}) => {
     ids += 1;
     const id = `waits-${ids}`;
-    const client = await openRaw(started(host).port);
+    const client = await openRaw(host.port);
     client.write(
       writeHandshake(`/modules/${module}/http/socket`, { 'x-request-id': id, ...headers }),
     );
     return { ...client, id };
   };
   const findLine = (id: string) =>
-    started(host)
-      .logs()
-      .find((line) => line['msg'] === 'request' && line['request_id'] === id);
+    host.logs().find((line) => line['msg'] === 'request' && line['request_id'] === id);
   const get = async (path: string) => {
     const headers = { authorization: `Bearer ${ROOT}` };
-    return (await fetch(`${started(host).url}${path}`, { headers })).text();
+    return (await fetch(`${host.url}${path}`, { headers })).text();
   };
   const expectGone = async (id: string) => {
     await waitUntil('the request is logged', () => findLine(id) !== undefined);
@@ -93,7 +84,7 @@ describe('a client that leaves while it waits', () => {
           await expectGone(client.id);
           client.socket.destroy();
         }
-        await waitUntil('the provider is free', () => provider?.sockets.size === 0);
+        await waitUntil('the provider is free', () => provider.sockets.size === 0);
         const { modules } = JSON.parse(await get('/modules')) as {
           modules: { name: string; endpoints: object[] }[];
         };

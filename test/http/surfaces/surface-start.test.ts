@@ -9,8 +9,9 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 /** A plugin with one surface. */
 function writeSurface(folder: string, name: string, prefix: string, open = ''): void {
@@ -25,12 +26,10 @@ export default { surfaces: [
 }
 
 describe('the start of a host with surfaces', () => {
-  let folder: string;
-  let plugins: string;
+  const folder = createFolder();
+  const plugins = join(folder, 'plugins');
 
   before(() => {
-    folder = createFolder();
-    plugins = join(folder, 'plugins');
     writeSurface(plugins, 'one', '/shared');
     writeSurface(plugins, 'below', '/shared/extra');
     writeSurface(plugins, 'two', '/shared');
@@ -84,17 +83,11 @@ describe('the start of a host with surfaces', () => {
   });
 
   describe('whose code fails', () => {
-    let host: RunningHost;
-
-    before(async () => {
-      host = await startHost({
+    const host = use(() =>
+      startHost({
         args: ['--plugins', plugins, '--surfaces', 'broken,bad,ghost,fine,odd'],
-      });
-    });
-
-    after(async () => {
-      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-    });
+      }),
+    );
 
     it('serves without it, and says why', async () => {
       const response = await call(host, { target: '/plugins' });

@@ -9,12 +9,12 @@ import { rejectStart } from '../../support/cli/reject-start.js';
 import { createWorkplace } from '../../support/cli/run-in.js';
 import { runModgate, runProcess } from '../../support/cli/run-modgate.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { ask, shakeHands, startTlsHost, type TlsHost } from '../../support/tls/tls-host.js';
+import { ask, shakeHands, startTlsHost } from '../../support/tls/tls-host.js';
+import { use } from '../../support/use.js';
 
 const BOTH_AUTHORITIES = [authority, callers];
 
 describe('TLS listener', () => {
-  let host: TlsHost;
   const subjectNow = async () => {
     const socket = await shakeHands(host, { ca: BOTH_AUTHORITIES });
     const { subject } = socket.getPeerCertificate();
@@ -26,9 +26,7 @@ describe('TLS listener', () => {
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]);
   };
 
-  before(async () => {
-    host = await startTlsHost({}, () => ['--head-timeout-ms', '2000']);
-  });
+  const host = use(() => startTlsHost({}, () => ['--head-timeout-ms', '2000']));
 
   after(() => host.stopAll());
 

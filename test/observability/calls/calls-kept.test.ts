@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 interface Page {
   readonly calls: readonly Readonly<Record<string, unknown>>[];
@@ -21,13 +22,10 @@ const ROUTES = [
 const WAIT_MS = 15_000;
 
 describe('--keep-calls', () => {
-  let provider: EchoProvider;
   let host: RunningHost;
   let state: string;
 
-  before(async () => {
-    provider = await startEchoProvider();
-  });
+  const provider = use(startEchoProvider);
 
   beforeEach(() => {
     provider.reset();
@@ -37,8 +35,6 @@ describe('--keep-calls', () => {
   afterEach(async () => {
     await host.stop();
   });
-
-  after(() => provider.close());
 
   const start = async (...args: string[]) => {
     const spied = { records: { capture_bytes: 1000 } };

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { adapterSource, describeKind, writePlugin } from '../../support/isolation/write-plugin.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { startHostProcess } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 const CALLER = 'dev-service:tester:any.use';
 const READER = 'dev-service:ops:modgate.metrics.read,modgate.modules.read';
@@ -23,16 +24,11 @@ function createFurther(count: number): [string, string][] {
 
 describe('counters of an adapter', () => {
   let folder = '';
-  let host: HostProcess;
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     writePlugin(folder, { name: 'acme-line', entry: ENTRY });
-    host = await startHostProcess({ args: ['--plugins', folder, '--workers', '2'] });
-  });
-
-  after(async () => {
-    await host?.stop();
+    return startHostProcess({ args: ['--plugins', folder, '--workers', '2'] });
   });
 
   /** Calls that reached the adapter; a worker may begin to serve later than another. */

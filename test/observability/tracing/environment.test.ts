@@ -3,9 +3,9 @@ import { openTracing } from '../../../core/observability/tracing/open-tracing.js
 import { createRequestFacts } from '../../../core/operations/request.js';
 import { headerValue } from '../../../core/selftest/raw-http.js';
 import { silent } from '../../store/backend.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { listLoadedFiles } from '../../support/loaded-files.js';
-import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import { startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
   readTraceparent,
@@ -14,6 +14,7 @@ import {
   UNREACHABLE,
 } from '../../support/observability/traced-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 /** Each value leaves no usable receiver: the SDK uses its default, or every export fails. */
 const LOSES_TRACES: readonly (readonly [string, string])[] = [
@@ -50,20 +51,9 @@ const INVALID = 'invalid OTEL_* variable: its default applies';
 const LOST = 'traces lost: OTLP receiver unavailable';
 
 describe('OTEL_* variables', () => {
-  let directory: string;
-  let provider: EchoProvider;
-  let receiver: OtlpReceiver;
-
-  before(async () => {
-    directory = createFolder();
-    provider = await startEchoProvider();
-    receiver = await startOtlpReceiver();
-  });
-
-  after(async () => {
-    await receiver.close();
-    await provider.close();
-  });
+  const directory = createFolder();
+  const provider = use(startEchoProvider);
+  const receiver = use(startOtlpReceiver);
 
   /** Traces one request in this process, whose environment the SDK reads; returns the log's messages. */
   const traceOnce = async (environment: Readonly<Record<string, string>>) => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import { startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   callItem,
   readTraceparent,
@@ -12,6 +12,7 @@ import {
   waitForTrace,
 } from '../../support/observability/traced-host.js';
 import type { Environment, RunningModgate } from '../../support/open-host.js';
+import { use } from '../../support/use.js';
 
 const TRACE = '8'.repeat(32);
 /** A receiver may delay shutdown by a second. An idle host drains immediately. */
@@ -19,22 +20,12 @@ const STOP_MS = 8000;
 const CALLS = 60;
 
 describe('trace receiver', () => {
-  let receiver: OtlpReceiver;
-  let provider: EchoProvider;
-
-  before(async () => {
-    receiver = await startOtlpReceiver();
-    provider = await startEchoProvider();
-  });
+  const receiver = use(startOtlpReceiver);
+  const provider = use(startEchoProvider);
 
   beforeEach(() => {
     provider.reset();
     receiver.mode = 'accepts';
-  });
-
-  after(async () => {
-    await provider.close();
-    await receiver.close();
   });
 
   const run = async (env: Environment, work: (host: RunningModgate) => Promise<void>) => {

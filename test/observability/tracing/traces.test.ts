@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { headerValue, RawConnection } from '../../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { call, JSON_TYPE } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import { startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import {
   CALLER,
   callItem,
@@ -16,7 +16,7 @@ import {
   UNREACHABLE,
   waitForTrace,
 } from '../../support/observability/traced-host.js';
-import type { RunningHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const ERROR = 2;
 const UNSET = 0;
@@ -27,28 +27,18 @@ const ENCODINGS = [
 
 for (const { protocol, type } of ENCODINGS) {
   describe(`traces by ${protocol}`, () => {
-    let receiver: OtlpReceiver;
-    let provider: EchoProvider;
-    let host: RunningHost;
     let traces = 0;
 
-    before(async () => {
-      receiver = await startOtlpReceiver();
-      provider = await startEchoProvider();
-      host = await startTracedHost(provider.url, {
+    const receiver = use(startOtlpReceiver);
+    const provider = use(startEchoProvider);
+    const host = use(() =>
+      startTracedHost(provider.url, {
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
         OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-      });
-    });
+      }),
+    );
 
     beforeEach(() => provider.reset());
-
-    after(async () => {
-      const exit = await host.stop();
-      await provider.close();
-      await receiver.close();
-      expect(exit).to.deep.equal({ code: 0, signal: null });
-    });
 
     const newTrace = () => {
       traces += 1;

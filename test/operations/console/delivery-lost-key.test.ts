@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { ConfigField } from '../../../core/contract/index.js';
 import { configDescriptor, readDeliveries, writeValue } from '../../support/bridge/config.js';
-import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
+import { startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { useEach } from '../../support/use.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -21,14 +22,11 @@ const FIELDS: readonly ConfigField[] = [
 const SECRET = 'a secret under the first key';
 
 describe('config delivery with a lost store key', () => {
-  let provider: EchoProvider;
   let state: string;
-  beforeEach(async () => {
-    provider = await startEchoProvider();
+  const provider = useEach(startEchoProvider);
+
+  beforeEach(() => {
     state = createFolder();
-  });
-  afterEach(async () => {
-    await provider.close();
   });
 
   const start = (digit: string) =>

@@ -16,6 +16,7 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type HostOptions, type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { useEach } from '../../support/use.js';
 
 const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'size', type: { kind: 'int' }, default: 50, editable: true },
@@ -35,7 +36,6 @@ const SECRET = 'a secret that no log holds';
 
 describe('config delivery', () => {
   const running: { stop(): Promise<unknown> }[] = [];
-  let provider: EchoProvider;
 
   const start = async (
     files: HostOptions['files'],
@@ -52,12 +52,9 @@ describe('config delivery', () => {
       return readDeliveries(of).at(-1)?.revision === revision;
     });
 
-  beforeEach(async () => {
-    provider = await startEchoProvider();
-  });
+  const provider = useEach(startEchoProvider);
   afterEach(async () => {
     await Promise.all(running.splice(0).map((host) => host.stop()));
-    await provider.close();
   });
 
   it('sends the effective values to delivery_path when the module opens', async () => {

@@ -9,9 +9,10 @@ import {
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
 import { scrape } from '../../support/observability/exposition.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { answerJson, startProvider } from '../../support/provider.js';
+import { startHostProcess } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 const TOKEN = 'dev-service:me:crm.read,modgate.candidate.read';
 const MIB = 1_048_576;
@@ -43,11 +44,6 @@ export default { signers: [
 ] };`;
 
 describe('copies for a candidate', () => {
-  let folder: string;
-  let live: ScriptedProvider;
-  let candidate: ScriptedProvider;
-  let issuer: ScriptedProvider;
-  let host: HostProcess;
   let body: unknown = { a: 1 };
   let isHeld = false;
   let isDenied = false;
@@ -70,29 +66,35 @@ describe('copies for a candidate', () => {
       ...overrides,
     });
 
-  before(async () => {
-    folder = createFolder();
+  const folder = createFolder();
+  const live = use(() => {
     const manifest = { kinds: undefined, signers: ['acme-count'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: SIGNER });
-    live = await startProvider((request, response) => answerJson(body)(request, response));
-    candidate = await startProvider((request, response) => {
+    return startProvider((request, response) => answerJson(body)(request, response));
+  });
+  const candidate = use(() =>
+    startProvider((request, response) => {
       if (isDenied) response.statusCode = 401;
       const answer = () => answerJson(body)(request, response);
       if (isHeld) held.push(answer);
       else answer();
-    });
+    }),
+  );
+  const issuer = use(() => {
     let tokens = 0;
-    issuer = await startProvider((request, response) => {
+    return startProvider((request, response) => {
       tokens += 1;
       const token = { access_token: `token-${tokens}`, token_type: 'Bearer', expires_in: 3600 };
       answerJson(token)(request, response);
     });
+  });
+  const host = use(() => {
     const oauth2 = {
       token_url: `${issuer.url}/token`,
       client_id: 'gateway',
       client_secret: 'env:CRM_SECRET',
     };
-    host = await startHostProcess({
+    return startHostProcess({
       env: { CRM_SECRET: 'secret-of-the-client', SIGNING: 'secret-of-the-signer' },
       args: [
         ...['--plugins', join(folder, 'plugins')],
@@ -119,13 +121,6 @@ describe('copies for a candidate', () => {
     (candidate.requests as unknown[]).length = 0;
   });
   afterEach(release);
-
-  after(async () => {
-    await host?.stop();
-    await live?.stop();
-    await candidate?.stop();
-    await issuer?.stop();
-  });
 
   const send = (module: string, overrides: object = {}) =>
     call(host, { target: `/modules/${module}/http/items`, as: TOKEN, ...overrides });

@@ -4,8 +4,9 @@ import { call, JSON_TYPE, parseJson } from '../../support/http/call.js';
 import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { answerJson, startProvider } from '../../support/provider.js';
+import { startHostProcess } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const ROUTES = [
   { method: 'GET', path: '/items', capability: 'crm.read' },
@@ -29,24 +30,16 @@ interface Report {
 }
 
 describe('a candidate beside the live provider', () => {
-  let live: ScriptedProvider;
-  let candidate: ScriptedProvider;
-  let host: HostProcess;
   let answerLive: RequestListener;
   let answerCandidate: RequestListener;
   let modules = 0;
   let module = '';
 
-  before(async () => {
-    live = await startProvider((request, response) => answerLive(request, response));
-    candidate = await startProvider((request, response) => answerCandidate(request, response));
-    host = await startHostProcess({ env: { TOKEN: 'secret-of-the-provider' } });
-  });
-  after(async () => {
-    await host?.stop();
-    await live?.stop();
-    await candidate?.stop();
-  });
+  const live = use(() => startProvider((request, response) => answerLive(request, response)));
+  const candidate = use(() =>
+    startProvider((request, response) => answerCandidate(request, response)),
+  );
+  const host = use(() => startHostProcess({ env: { TOKEN: 'secret-of-the-provider' } }));
   beforeEach(() => {
     answerLive = answerJson({ a: 1 });
     answerCandidate = answerJson({ a: 1 });

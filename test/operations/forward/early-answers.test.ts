@@ -5,9 +5,9 @@ import { ROOT } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningProvider, startRawProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 /** More than the buffers of two sockets hold. */
 const LENGTH = 8_000_000;
@@ -42,9 +42,8 @@ describe('providers that answer before they have read a request', () => {
   const socketPath = join(folder, 's');
   const providers: RunningProvider[] = [];
   let react: Reaction = close;
-  let host: RunningHost | undefined;
 
-  before(async () => {
+  const host = use(async () => {
     const onSocket = (socket: Socket) => {
       socket.once('data', () => {
         socket.pause();
@@ -68,19 +67,18 @@ describe('providers that answer before they have read a request', () => {
         describe(`pass-${kind}-${mode}`, { provider_errors: 'passthrough' });
       }
     }
-    host = await startHost({ files });
+    return startHost({ files });
   });
 
   after(async () => {
-    await host?.stop();
     for (const provider of providers) await provider.stop();
   });
 
   const authorization = `Bearer ${ROOT}`;
   const get = async (path: string) =>
-    (await fetch(`${started(host).url}${path}`, { headers: { authorization } })).json();
+    (await fetch(`${host.url}${path}`, { headers: { authorization } })).json();
   const send = async (module: string, method: string, path: string) => {
-    const response = await fetch(`${started(host).url}/modules/${module}/http${path}`, {
+    const response = await fetch(`${host.url}/modules/${module}/http${path}`, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON_TEXT,

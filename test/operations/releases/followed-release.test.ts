@@ -2,7 +2,6 @@ import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { digestRelease, encodeFiles } from '../../../core/modules/releases/release-files.js';
-import type { Store } from '../../../core/store/store.js';
 import { silent } from '../../store/backend.js';
 import { createReleaseDraft } from '../../store/drafts.js';
 import { call, parseJson } from '../../support/http/call.js';
@@ -10,28 +9,23 @@ import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { scrape } from '../../support/observability/exposition.js';
 import { readReleases } from '../../support/releases.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { openStore } from '../../support/store/open-store.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { useEach } from '../../support/use.js';
 
 const SECRET = 'FOLLOWED_SECRET';
 
 /** Writes to the store of the host as another host of its fleet could. */
 describe('a release that a host finds in the store', () => {
   let state = '';
-  let host: RunningHost;
-  let store: Store;
 
-  beforeEach(async () => {
+  const host = useEach(() => {
     state = createFolder();
     const args = ['--modules', 'store:', '--state', state];
-    host = await startHost({ args, env: { [SECRET]: 'value' } });
-    store = await openStore({ url: null, stateDir: state, keys: null, log: silent });
+    return startHost({ args, env: { [SECRET]: 'value' } });
   });
-  afterEach(async () => {
-    await store.close();
-    await host.stop();
-  });
+  const store = useEach(() => openStore({ url: null, stateDir: state, keys: null, log: silent }));
 
   const describeCrm = (config: object = {}) =>
     describeModule('crm', 'http://127.0.0.1:1', [{ method: 'GET', path: '/items' }], {

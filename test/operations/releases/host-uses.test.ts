@@ -6,8 +6,9 @@ import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { CODE_PUBLISHER, PUBLISHER, readReleases, sendRelease } from '../../support/releases.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const READER = 'dev-service:reader:crm.read';
@@ -45,10 +46,9 @@ const USES: Readonly<Record<string, { kind: string; config: object; named: strin
 describe('what a release uses of its hosts', () => {
   let folder = '';
   let socket = '';
-  let host: RunningHost;
   let provider: Server;
 
-  before(async () => {
+  const host = use(async () => {
     folder = createFolder();
     socket = join(folder, 'crm.sock');
     provider = createServer((_request, response) => {
@@ -57,10 +57,9 @@ describe('what a release uses of its hosts', () => {
     });
     await new Promise<void>((resolve) => provider.listen(socket, resolve));
     const references = `socket:${socket},command:node,file:/opt/crm/*`;
-    host = await startHost({ args: ['--modules', 'store:', '--release-references', references] });
+    return startHost({ args: ['--modules', 'store:', '--release-references', references] });
   });
   after(async () => {
-    await host.stop();
     provider.close();
   });
 

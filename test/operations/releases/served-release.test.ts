@@ -2,21 +2,18 @@ import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { CODE_PUBLISHER, readReleases, useWorkspace } from '../../support/releases.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
+import { startHostProcess } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
 
 for (const workers of ['1', '2']) {
   describe(`a release that ${workers} workers serve`, () => {
     const workspace = useWorkspace(`${CODE_PUBLISHER},modgate.modules.read`);
-    let host: HostProcess;
 
-    before(async () => {
-      host = await startHostProcess({ args: ['--modules', 'store:', '--workers', workers] });
-    });
-    after(async () => {
-      expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-    });
+    const host = use(() =>
+      startHostProcess({ args: ['--modules', 'store:', '--workers', workers] }),
+    );
 
     /** Opens for as long as DNS does not answer: 3 s. */
     const describeSlow = (path: string) => ({

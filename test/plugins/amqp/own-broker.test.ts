@@ -5,9 +5,10 @@ import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { use } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_URL } from './amqp-server.js';
-import { type AmqpService, startService } from './amqp-service.js';
+import { startService } from './amqp-service.js';
 import { type OwnBroker, startOwnBroker } from './own-broker.js';
 
 const PATIENCE_MS = 20_000;
@@ -41,20 +42,17 @@ describe('amqp adapter', () => {
   after(() => broker?.stop());
 
   describe('with a broker of its own', () => {
-    let service: AmqpService;
-    let running: OpenedProvider;
-
-    before(async () => {
+    const service = use(() => {
       const url = broker.url.replace('//', `//modgate:${PASSWORD}@`);
-      service = await startService(url, 'calls', ({ content }) => ({ body: `${content.length}` }));
+      return startService(url, 'calls', ({ content }) => ({ body: `${content.length}` }));
+    });
+    const running = use(() => {
       const config = { url: broker.url, queue: 'calls', auth: AUTH };
-      running = await openAdapter(amqpAdapter, config, { secrets: SECRETS });
-      await eventually(() => isConnected(running), PATIENCE_MS);
+      return openAdapter(amqpAdapter, config, { secrets: SECRETS });
     });
 
-    after(async () => {
-      await running?.close();
-      await service?.stop();
+    before(async () => {
+      await eventually(() => isConnected(running), PATIENCE_MS);
     });
 
     const send = (length: number, headers: Record<string, string> = {}) => {

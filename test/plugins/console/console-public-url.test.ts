@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
 import { callConsole, OPS, readSetCookie } from '../../support/console/console-client.js';
 import { call } from '../../support/http/call.js';
 import { useHost } from '../../support/http/use-host.js';
@@ -11,11 +11,8 @@ describe('the console of a host with a public URL', () => {
   const setup = useHost(() => ({}), {
     args: ['--public-url', ORIGIN, '--allow-dev-auth-anywhere'],
   });
-  let place: Workplace;
 
-  before(() => {
-    place = createWorkplace();
-  });
+  const place = createWorkplace();
 
   const signIn = (origin: string) =>
     callConsole(setup.host, {

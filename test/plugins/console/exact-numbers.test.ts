@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { useBrowser } from '../../support/browser/browser.js';
-import { type ScriptedProvider, startProvider } from '../../support/provider.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startProvider } from '../../support/provider.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 /** Neither is a value of a double. */
 const ID = '12345678901234567890';
@@ -56,24 +57,22 @@ const MANIFEST = {
 
 describe('numbers that JavaScript cannot hold, in the console', () => {
   const browser = useBrowser();
-  let provider: ScriptedProvider;
-  let host: RunningHost;
 
-  before(async () => {
-    provider = await startProvider((request, response) => {
+  const provider = use(() =>
+    startProvider((request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(request.method === 'GET' ? ROWS : `{"closed":${ID}}`);
-    });
+    }),
+  );
+  const host = use(() => {
     const descriptor = {
       module: 'bank',
       provider: { kind: 'http', config: { endpoints: [provider.url] } },
       manifest: { inline: MANIFEST },
       console: { ui: ['builtin'], grants: ['bank.use'] },
     };
-    host = await startHost({ files: { 'bank.json': descriptor } });
+    return startHost({ files: { 'bank.json': descriptor } });
   });
-  after(() => host?.stop());
-  after(() => provider?.stop());
 
   it('are shown, contributed, sent and answered with every digit', async () => {
     const { page, close } = await browser.open(`${host.url}/console/modules/bank?tab=Data`);

@@ -6,28 +6,23 @@ import { callConsole } from '../../support/console/console-client.js';
 import {
   AUDIENCE,
   CONSOLE_CLIENT,
-  type SignInProvider,
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
 import { useFleet } from '../../support/fleet.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import type { HostProcess } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { useEach } from '../../support/use.js';
 
 const TOKEN_SECONDS = 2;
 
 describe('sessions whose tokens an issuer renews', () => {
   const fleet = useFleet();
   let folder: string;
-  let provider: SignInProvider;
 
-  beforeEach(async () => {
+  const provider = useEach(() => {
     folder = createFolder();
-    provider = await startSignInProvider({ tokenSeconds: TOKEN_SECONDS });
-  });
-
-  afterEach(async () => {
-    await provider.close();
+    return startSignInProvider({ tokenSeconds: TOKEN_SECONDS });
   });
 
   const startHosts = async (count: number): Promise<HostProcess[]> => {

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { checkJsonIn } from '../../support/cli/check-json.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { useEach } from '../../support/use.js';
 import { describeLibrary } from './library-module.js';
 import { LIBRARY_SET } from './library-server.js';
 
@@ -13,11 +14,7 @@ const ROUTES = [
 const GONE = "operation.grpc' calls 'library.v1.Echo/Gone', which is not described";
 
 describe('modgate check of a grpc module', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   async function check(config: object, manifest?: string): Promise<readonly string[]> {
     const descriptor = describeLibrary(ROUTES, 'grpc://127.0.0.1:9', {}, config)['library.json'];

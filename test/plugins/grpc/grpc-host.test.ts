@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 import { type Caller, createCaller, describeLibrary } from './library-module.js';
-import { type LibraryServer, startLibrary } from './library-server.js';
+import { startLibrary } from './library-server.js';
 
 const ROUTES = [
   { method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } },
@@ -31,28 +32,20 @@ const ROUTES = [
 ];
 
 describe('grpc module of a running host', () => {
-  let server: LibraryServer;
-  let host: RunningHost;
-
-  before(async () => {
-    server = await startLibrary({
+  const server = use(() =>
+    startLibrary({
       Echo: async ({ request }) => [request],
       GetBook: async ({ request }) => [
         { ...(request as object), title: 'Emma', isbn: '9780141439587' },
       ],
       UpdateBook: async ({ request }) => [(request as { book: object }).book as never],
       ListBooks: async () => [{ books: [{ name: 'a', isbn: '9007199254740993' }, {}] }],
-    });
-    host = await startHost({ files: describeLibrary(ROUTES, server.url) });
-  });
+    }),
+  );
+  const host = use(() => startHost({ files: describeLibrary(ROUTES, server.url) }));
 
   beforeEach(() => {
     server.calls.length = 0;
-  });
-
-  after(async () => {
-    await host.stop();
-    await server.stop();
   });
 
   const call: Caller = (path, init) => createCaller(host.url)(path, init);

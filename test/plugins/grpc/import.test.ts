@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { useEach } from '../../support/use.js';
 import { LIBRARY_SET, startLibrary } from './library-server.js';
 
 const SET = fileURLToPath(LIBRARY_SET);
@@ -17,11 +18,7 @@ interface Route {
 }
 
 describe('modgate import grpc', () => {
-  let place: Workplace;
-
-  beforeEach(() => {
-    place = createWorkplace();
-  });
+  const place = useEach(createWorkplace);
 
   const readManifest = () =>
     JSON.parse(readFileSync(join(place.folder, 'modules.d/library/manifest.json'), 'utf8')) as {

@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Metadata } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 import { CAPABILITY, type Caller, createCaller, describeLibrary } from './library-module.js';
-import { Failed, type LibraryServer, startLibrary } from './library-server.js';
+import { Failed, startLibrary } from './library-server.js';
 
 const ECHO = 'library.v1.Echo';
 const LINES = { accept: 'application/x-ndjson' };
@@ -28,11 +29,8 @@ const LARGE_RESPONSE = 314_159;
 const TIMEOUT_MS = 300;
 
 describe('the interoperability tests of gRPC', () => {
-  let server: LibraryServer;
-  let host: RunningHost;
-
-  before(async () => {
-    server = await startLibrary({
+  const server = use(async () =>
+    startLibrary({
       Metadata: async () => [{}],
       Echo: async (call) => {
         const { aString = '', aBool = false } = call.request as {
@@ -55,18 +53,15 @@ describe('the interoperability tests of gRPC', () => {
         yield {};
         throw new Failed({ code: 2, details: SPECIAL, metadata: new Metadata() });
       },
-    });
+    }),
+  );
+  const host = use(() => {
     const others = {
       provider_errors: 'passthrough',
       forward_headers: ['x-grpc-test-echo-initial', 'x-grpc-test-echo-trailing-bin'],
       limits: { timeout_ms: 30_000 },
     };
-    host = await startHost({ files: describeLibrary(ROUTES, server.url, others) });
-  });
-
-  after(async () => {
-    await host.stop();
-    await server.stop();
+    return startHost({ files: describeLibrary(ROUTES, server.url, others) });
   });
 
   const call: Caller = (path, init) => createCaller(host.url)(path, init);

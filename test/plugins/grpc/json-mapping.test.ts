@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 import { createCaller, describeLibrary } from './library-module.js';
-import { type LibraryServer, startLibrary } from './library-server.js';
+import { startLibrary } from './library-server.js';
 
 const ROUTES = ['GET', 'POST'].map((method) => ({
   method,
@@ -140,18 +141,10 @@ const REJECTED: Readonly<Record<string, readonly [body: string, field: string]>>
 };
 
 describe('the JSON mapping of protobuf', () => {
-  let server: LibraryServer;
-  let host: RunningHost;
-
-  before(async () => {
-    server = await startLibrary({ Echo: async ({ request }) => [request] });
+  const server = use(() => startLibrary({ Echo: async ({ request }) => [request] }));
+  const host = use(() => {
     const passthrough = { provider_errors: 'passthrough' };
-    host = await startHost({ files: describeLibrary(ROUTES, server.url, passthrough) });
-  });
-
-  after(async () => {
-    await host.stop();
-    await server.stop();
+    return startHost({ files: describeLibrary(ROUTES, server.url, passthrough) });
   });
 
   const send = (body: string) => createCaller(host.url)('/echo', { method: 'POST', body });

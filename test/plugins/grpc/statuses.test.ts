@@ -4,9 +4,10 @@ import { Metadata } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { knownMessage } from '../../../plugins/grpc/known-types.js';
 import { CODES } from '../../../plugins/grpc/statuses.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 import { createCaller, describeLibrary } from './library-module.js';
-import { Failed, type LibraryServer, startLibrary } from './library-server.js';
+import { Failed, startLibrary } from './library-server.js';
 
 const ROUTES = [{ method: 'POST', path: '/fail', operation: { grpc: 'library.v1.Echo/Fail' } }];
 
@@ -33,26 +34,20 @@ interface Problem {
 
 for (const mode of ['problem', 'passthrough']) {
   describe(`statuses of gRPC under provider_errors: ${mode}`, () => {
-    let server: LibraryServer;
-    let host: RunningHost;
-
-    before(async () => {
-      server = await startLibrary({
+    const server = use(() =>
+      startLibrary({
         Fail: ({ request }) => {
           const { code = 0, message = '' } = request as { code?: number; message?: string };
           throw new Failed({ code, details: message, metadata: new Metadata() });
         },
-      });
+      }),
+    );
+    const host = use(() => {
       const files = describeLibrary(ROUTES, server.url, {
         provider_errors: mode,
         breaker: { failures: 100 },
       });
-      host = await startHost({ files });
-    });
-
-    after(async () => {
-      await host.stop();
-      await server.stop();
+      return startHost({ files });
     });
 
     const fail = async (code: number, message: string) => {
@@ -88,12 +83,10 @@ for (const mode of ['problem', 'passthrough']) {
 }
 
 describe('details of a status', () => {
-  let server: LibraryServer;
-  let host: RunningHost;
   let details: readonly JsonValue[] = [];
 
-  before(async () => {
-    server = await startLibrary({
+  const server = use(() =>
+    startLibrary({
       Fail: () => {
         const metadata = new Metadata();
         const status = create(knownMessage('google.rpc.Status'));
@@ -102,14 +95,11 @@ describe('details of a status', () => {
         metadata.set('grpc-status-details-bin', Buffer.from(bytes));
         throw new Failed({ code: 8, details: 'slow down', metadata });
       },
-    });
+    }),
+  );
+  const host = use(() => {
     const files = describeLibrary(ROUTES, server.url, { provider_errors: 'passthrough' });
-    host = await startHost({ files });
-  });
-
-  after(async () => {
-    await host.stop();
-    await server.stop();
+    return startHost({ files });
   });
 
   /** An Any of a known message, or of one that nobody describes. */

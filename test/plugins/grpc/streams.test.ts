@@ -3,9 +3,10 @@ import type { JsonValue } from '@bufbuild/protobuf';
 import { Metadata } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 import { CAPABILITY, createCaller, describeLibrary } from './library-module.js';
-import { Failed, type LibraryServer, startLibrary } from './library-server.js';
+import { Failed, startLibrary } from './library-server.js';
 
 const MANY = 'library.v1.Echo/Many';
 const ROUTES = [
@@ -41,12 +42,10 @@ const LINES = { accept: 'application/x-ndjson' };
 const BYTES = Buffer.from([0xff, 0, 0xfe, 13, 10]);
 
 describe('streams of gRPC', () => {
-  let server: LibraryServer;
-  let host: RunningHost;
   let sent = 0;
 
-  before(async () => {
-    server = await startLibrary({
+  const server = use(async () =>
+    startLibrary({
       Many: async function* ({ request }) {
         const { anInt32: count = 0, aString = '' } = request as {
           anInt32?: number;
@@ -71,16 +70,13 @@ describe('streams of gRPC', () => {
           yield { contentType: n === 1 ? 'text/plain' : 'image/gif', data } as JsonValue;
         }
       },
-    });
-    host = await startHost({
+    }),
+  );
+  const host = use(() =>
+    startHost({
       files: describeLibrary(ROUTES, server.url, { provider_errors: 'passthrough' }),
-    });
-  });
-
-  after(async () => {
-    await host.stop();
-    await server.stop();
-  });
+    }),
+  );
 
   const post = (path: string, body: object) =>
     createCaller(host.url)(path, { method: 'POST', body: JSON.stringify(body), headers: LINES });

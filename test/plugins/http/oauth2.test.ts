@@ -2,14 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { isProviderFailure, type ProviderFailure } from '../../../core/contract/index.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
-import {
-  CLIENT,
-  JWT_AUDIENCE,
-  type OpenIdProvider,
-  startOpenIdProvider,
-} from '../../support/openid-provider.js';
+import { CLIENT, JWT_AUDIENCE, startOpenIdProvider } from '../../support/openid-provider.js';
 import { useExchange } from '../../support/provider/use-exchange.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../../support/provider.js';
+import { use } from '../../support/use.js';
 import { createInvocation, openAdapter } from '../open-adapter.js';
 
 const SECRETS = { 'env:SECRET': 'secret' };
@@ -302,9 +298,8 @@ describe('http adapter: OAuth 2 client credentials', () => {
     const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'EdDSA'];
     const NAMES = Object.keys(KEYS) as (keyof typeof KEYS)[];
     const POST = { client_id: 'poster', client_secret: 'secret of:the & poster' };
-    let server: OpenIdProvider;
 
-    before(async () => {
+    const server = use(() => {
       const signing = NAMES.map((name, index) => ({
         client_id: `signer-${index}`,
         token_endpoint_auth_method: 'private_key_jwt',
@@ -314,10 +309,8 @@ describe('http adapter: OAuth 2 client credentials', () => {
         },
       }));
       const post = { ...POST, token_endpoint_auth_method: 'client_secret_post' };
-      server = await startOpenIdProvider([...signing, post]);
+      return startOpenIdProvider([...signing, post]);
     });
-
-    after(() => server.close());
 
     const callWith = async (members: object, secret: string) => {
       const upstream = await keep(startProvider());

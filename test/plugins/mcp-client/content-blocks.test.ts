@@ -2,10 +2,11 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
-import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
 import { connectClient } from '../../support/mcp/official-clients.js';
-import { openHost, type RunningModgate } from '../../support/open-host.js';
+import { openHost } from '../../support/open-host.js';
+import { use } from '../../support/use.js';
 
 const PIXEL = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
 
@@ -65,14 +66,11 @@ const TOOLS: readonly TestTool[] = [
 
 /** A server, what `modgate import mcp` makes of it, and a host that offers it to agents. */
 describe('tools of an MCP server through /mcp', () => {
-  let server: TestServer;
-  let place: Workplace;
-  let host: RunningModgate;
   let client: Client;
 
-  before(async () => {
-    server = await startMcpServer(() => TOOLS);
-    place = createWorkplace();
+  const server = use(() => startMcpServer(() => TOOLS));
+  const place = createWorkplace();
+  const host = use(async () => {
     const { code, stderr } = await place.run(['import', 'mcp', '--module', 'desk', server.url]);
     expect([code, stderr]).to.deep.equal([0, '']);
     const descriptor = join(place.folder, 'modules.d/desk.yaml');
@@ -80,16 +78,17 @@ describe('tools of an MCP server through /mcp', () => {
       descriptor,
       'mcp: { expose: read }\nschemas: { output: enforce }\nlimits: { response_bytes: 8388608 }\n',
     );
-    host = await openHost([
+    return openHost([
       ...['serve', '--env', 'development', '--port', '0', '--surfaces', 'mcp'],
       ...['--modules', join(place.folder, 'modules.d'), '--state', join(place.folder, 'state')],
     ]);
+  });
+
+  before(async () => {
     client = await connectClient(`${host.url}/mcp`, 'dev-service:agent:desk.read');
   });
   after(async () => {
     await client?.close();
-    await host?.stop();
-    await server?.stop();
   });
 
   const call = (name: string, args: Record<string, unknown> = {}) =>

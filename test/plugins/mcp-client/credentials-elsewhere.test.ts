@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { authority, server as certificate, stranger } from '../../support/certificates.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
+import { serveFetch } from '../../support/mcp/mcp-server.js';
 import { describeTools } from '../../support/mcp/tools-module.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const STDIO_SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
 const SECRET = 'secret-of-the-tools';
@@ -22,10 +22,6 @@ const describeModule = (module: string, config: object) =>
   });
 
 describe('credentials for an MCP server', () => {
-  let bystander: TestServer | undefined;
-  let server: TestServer | undefined;
-  let host: RunningHost | undefined;
-
   /** It repeats its credential in errors, in the message of a status, and where it redirects to. */
   async function answer(request: Request): Promise<Response> {
     if (request.method !== 'POST') return new Response(null, { status: 405 });
@@ -43,7 +39,7 @@ describe('credentials for an MCP server', () => {
     const seen = `you sent ${request.headers.get('authorization')}`;
     if (method !== 'tools/call') return reply({ error: { code: -32_601, message: seen } });
     if (params.name === 'away') {
-      return new Response(null, { status: 307, headers: { location: started(bystander).url } });
+      return new Response(null, { status: 307, headers: { location: bystander.url } });
     }
     if (params.name === 'long') {
       const message = `you sent ${'.'.repeat(980)}${SECRET}${'.'.repeat(3_000)}${SECRET}`;
@@ -53,12 +49,12 @@ describe('credentials for an MCP server', () => {
     return reply({ result: { content: [{ type: 'text', text: 'ok' }] } });
   }
 
-  before(async () => {
-    bystander = await serveFetch(async () => new Response(null, { status: 500 }));
-    server = await serveFetch(answer, 0, certificate);
+  const bystander = use(() => serveFetch(async () => new Response(null, { status: 500 })));
+  const server = use(() => serveFetch(answer, 0, certificate));
+  const host = use(() => {
     const auth = { bearer: 'env:TOOLS_SECRET' };
     const { url } = server;
-    host = await startHost({
+    return startHost({
       env: { TOOLS_SECRET: SECRET, OTHER_SECRET },
       files: {
         'authority.pem': authority,
@@ -72,10 +68,9 @@ describe('credentials for an MCP server', () => {
       },
     });
   });
-  after(() => Promise.all([host?.stop(), server?.stop(), bystander?.stop()]));
 
   const call = async (module: string, tool: string) => {
-    const response = await fetch(`${started(host).url}/modules/${module}/http/tools/${tool}`, {
+    const response = await fetch(`${host.url}/modules/${module}/http/tools/${tool}`, {
       method: 'POST',
       headers: {
         authorization: 'Bearer dev-service:test:tools.use',
@@ -88,48 +83,45 @@ describe('credentials for an MCP server', () => {
 
   it('are sent over TLS to a server with a certificate of the configured authority', async () => {
     expect((await call('tools', 'run')).status).to.equal(200);
-    const sent = started(server).requests.map(({ headers }) => headers['authorization']);
+    const sent = server.requests.map(({ headers }) => headers['authorization']);
     expect(new Set(sent)).to.deep.equal(new Set([`Bearer ${SECRET}`]));
   });
 
   it('are not sent to a server with another certificate', async () => {
-    const before = started(server).requests.length;
+    const before = server.requests.length;
     const { status, text } = await call('strange', 'run');
     expect([status, text]).to.satisfy(([code]: [number]) => code === 502 || code === 503);
-    expect(started(server).requests.length).to.equal(before);
+    expect(server.requests.length).to.equal(before);
   });
 
   it('do not follow a redirection to another server', async () => {
     expect((await call('tools', 'away')).status).to.equal(502);
-    expect(started(bystander).requests).to.deep.equal([]);
+    expect(bystander.requests).to.deep.equal([]);
   });
 
   it('are masked in errors that the server sends back', async () => {
     const { text } = await call('tools', 'quote');
     expect(text).to.include('you sent').and.not.include(SECRET);
-    const records = await fetch(`${started(host).url}/calls?module=tools`, {
+    const records = await fetch(`${host.url}/calls?module=tools`, {
       headers: { authorization: 'Bearer dev-service:ops:modgate.calls.read' },
     });
     expect(await records.text())
       .to.include('/tools/quote')
       .and.not.include(SECRET);
-    expect(started(host).output()).to.not.include(SECRET);
+    expect(host.output()).to.not.include(SECRET);
   });
 
   it('are masked in the lines that a process prints', async () => {
     expect((await call('printing', 'run')).status).to.equal(200);
-    const lines = () =>
-      started(host)
-        .logs()
-        .filter(({ msg }) => msg === 'printed');
+    const lines = () => host.logs().filter(({ msg }) => msg === 'printed');
     await waitUntil(
       'both streams are logged',
       () => new Set(lines().map(({ stream }) => stream)).size === 2,
       PATIENCE_MS,
     );
-    expect(started(host).output()).to.not.include(OTHER_SECRET);
+    expect(host.output()).to.not.include(OTHER_SECRET);
     await waitUntil('a long line is logged', () => lines().some(({ cut }) => cut), PATIENCE_MS);
-    expect(started(host).output()).to.include('...[redacted]').and.not.include('.secret-of');
+    expect(host.output()).to.include('...[redacted]').and.not.include('.secret-of');
   });
 
   it('are masked where an error is cut', async () => {

@@ -1,21 +1,18 @@
 import { expect } from 'chai';
 import { useExchangeHost } from '../../support/auth/use-exchange-host.js';
-import { startMcpServer, type TestServer } from '../../support/mcp/mcp-server.js';
-import { started } from '../../support/started.js';
+import { startMcpServer } from '../../support/mcp/mcp-server.js';
+import { use } from '../../support/use.js';
 
 const TOOLS = [{ name: 'run', call: () => ({ content: [] }) }];
 
 describe('sessions of actors whose tokens are exchanged', () => {
-  let mcp: TestServer | undefined;
-  before(async () => {
-    mcp = await startMcpServer(() => TOOLS, { mode: 'sessions' });
-  });
+  const mcp = use(() => startMcpServer(() => TOOLS, { mode: 'sessions' }));
   const setup = useExchangeHost((_describe, server) => {
     const exchange = {
       ...{ issuer: server.url, token_url: server.tokenUrl },
       ...{ client_id: 'gateway', client_secret: 'env:CRM_SECRET' },
     };
-    const config = { url: started(mcp).url, sessions: 'actor', auth: { exchange } };
+    const config = { url: mcp.url, sessions: 'actor', auth: { exchange } };
     return {
       'tools.json': {
         apiVersion: 'modgate/v1',
@@ -33,7 +30,6 @@ describe('sessions of actors whose tokens are exchanged', () => {
       },
     };
   });
-  after(() => mcp?.stop());
 
   const call = async (subject: string) => {
     const token = await setup.tokenOf(subject, { scope: 'crm.read' });
@@ -49,7 +45,7 @@ describe('sessions of actors whose tokens are exchanged', () => {
     const calls = await Promise.all(['ann', 'ben', 'ann'].map(call));
     for (const { status, text } of calls) expect(status, text).to.equal(200);
     const bySession = new Map<string, Set<string>>();
-    for (const { headers } of started(mcp).requests) {
+    for (const { headers } of mcp.requests) {
       const subject = /^Bearer exchanged-(\w*)-\d+$/.exec(`${headers['authorization']}`)?.[1];
       expect(subject, `${headers['authorization']}`).to.match(/^(?:ann|ben)$/);
       const session = `${headers['mcp-session-id'] ?? ''}`;
@@ -60,9 +56,9 @@ describe('sessions of actors whose tokens are exchanged', () => {
       'ann',
       'ben',
     ]);
-    const methods = started(mcp).requests.map(({ method }) => method);
+    const methods = mcp.requests.map(({ method }) => method);
     expect(methods).to.include.members(['POST', 'GET']);
-    const seen = JSON.stringify(started(mcp).requests);
+    const seen = JSON.stringify(mcp.requests);
     for (const { token } of calls) expect(seen).to.not.include(token);
   });
 });

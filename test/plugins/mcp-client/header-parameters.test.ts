@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
 import { describeTools } from '../../support/mcp/tools-module.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const property = (type: string, header: unknown) => ({ type, 'x-mcp-header': header });
 const schema = (properties: object, more: object = {}) => ({
@@ -38,12 +38,9 @@ const TOOLS: readonly TestTool[] = [
 ];
 
 describe('arguments that are repeated in headers', () => {
-  let server: TestServer | undefined;
-  let host: RunningHost | undefined;
-
-  before(async () => {
-    server = await startMcpServer(() => TOOLS);
-    host = await startHost({
+  const server = use(() => startMcpServer(() => TOOLS));
+  const host = use(() =>
+    startHost({
       files: {
         'tools.yaml': describeTools(
           { url: server.url },
@@ -51,12 +48,11 @@ describe('arguments that are repeated in headers', () => {
           { breaker: { failures: 1000 } },
         ),
       },
-    });
-  });
-  after(() => Promise.all([host?.stop(), server?.stop()]));
+    }),
+  );
 
   const post = async (name: string, body: string) => {
-    const response = await fetch(`${started(host).url}/modules/tools/http/tools/${name}`, {
+    const response = await fetch(`${host.url}/modules/tools/http/tools/${name}`, {
       method: 'POST',
       headers: {
         authorization: 'Bearer dev-service:test:tools.use',
@@ -70,8 +66,7 @@ describe('arguments that are repeated in headers', () => {
     const failure = errors.find(({ field }: { field: string }) => field === 'failure')?.reason;
     return { status: response.status, failure };
   };
-  const calls = () =>
-    started(server).requests.filter(({ text }) => text.includes('"method":"tools/call"'));
+  const calls = () => server.requests.filter(({ text }) => text.includes('"method":"tools/call"'));
 
   it('are sent in both, and not taken from headers of the caller', async () => {
     const input = '{"region": "eu\\r\\nx: 1", "deep": {"count": 7}, "text": "é"}';

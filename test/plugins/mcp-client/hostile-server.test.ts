@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { cpuMsSince } from '../../support/cpu-time.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { serveFetch, type TestServer } from '../../support/mcp/mcp-server.js';
+import { serveFetch } from '../../support/mcp/mcp-server.js';
 import { describeTools } from '../../support/mcp/tools-module.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const PATIENCE_MS = 10_000;
 /** For calls that must fail before their deadline, also on a busy machine. */
@@ -274,11 +274,8 @@ async function answer(request: Request, signal: AbortSignal): Promise<Response> 
 }
 
 describe('a hostile MCP server', () => {
-  let server: TestServer | undefined;
-  let host: RunningHost | undefined;
-
-  before(async () => {
-    server = await serveFetch(answer);
+  const server = use(() => serveFetch(answer));
+  const host = use(() => {
     const { url } = server;
     const describeModule = (module: string, limits: object) =>
       describeTools({ url }, Object.keys(TOOLS), {
@@ -286,14 +283,13 @@ describe('a hostile MCP server', () => {
         limits: { response_bytes: MIB, ...limits },
         breaker: { failures: 1000 },
       });
-    host = await startHost({
+    return startHost({
       files: {
         'tools.yaml': describeModule('tools', { timeout_ms: 2_000, stream: { max_ms: 4_000 } }),
         'patient.yaml': describeModule('patient', { timeout_ms: LONG_TIMEOUT_MS }),
       },
     });
   });
-  after(() => Promise.all([host?.stop(), server?.stop()]));
   afterEach('the server still answers others', async () => {
     expect((await call('well')).status).to.equal(200);
   });
@@ -303,7 +299,7 @@ describe('a hostile MCP server', () => {
     body: object = {},
     { signal, module = 'tools' }: { signal?: AbortSignal; module?: string } = {},
   ) => {
-    const response = await fetch(`${started(host).url}/modules/${module}/http/tools/${name}`, {
+    const response = await fetch(`${host.url}/modules/${module}/http/tools/${name}`, {
       method: 'POST',
       headers: { authorization: 'Bearer dev-service:test:tools.use', ...JSON_TYPE },
       body: JSON.stringify(body),
@@ -394,9 +390,9 @@ describe('a hostile MCP server', () => {
     expect((await call('requests')).status).to.equal(200);
     const answered = await waitUntil(
       'the server got an answer',
-      () => server?.requests.some(({ text }) => text.includes('"id":"a"')) === true,
+      () => server.requests.some(({ text }) => text.includes('"id":"a"')) === true,
       PATIENCE_MS,
-    ).then(() => server?.requests.find(({ text }) => text.includes('"id":"a"')));
+    ).then(() => server.requests.find(({ text }) => text.includes('"id":"a"')));
     expect(JSON.parse(answered?.text ?? '').error.code).to.equal(-32_601);
   });
 
@@ -423,7 +419,7 @@ describe('a hostile MCP server', () => {
   });
 
   it('reads arguments behind a byte-order mark', async () => {
-    const response = await fetch(`${started(host).url}/modules/tools/http/tools/well`, {
+    const response = await fetch(`${host.url}/modules/tools/http/tools/well`, {
       method: 'POST',
       headers: { authorization: 'Bearer dev-service:test:tools.use', ...JSON_TYPE },
       body: '\ufeff{"a": 1}',
@@ -454,7 +450,7 @@ describe('a hostile MCP server', () => {
     expect(await left).to.equal('left');
     await waitUntil(
       'the server is told',
-      () => server?.requests.some(({ text }) => text.includes('notifications/cancelled')) === true,
+      () => server.requests.some(({ text }) => text.includes('notifications/cancelled')) === true,
       PATIENCE_MS,
     );
     await waitUntil('a server that does not answer is left', () => hanging === 0, PATIENCE_MS);

@@ -3,14 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { startToolServer } from '../../attacks/servers/tool-server.js';
-import { createWorkplace, type Workplace } from '../../support/cli/run-in.js';
-import {
-  serveFetch,
-  startMcpServer,
-  type TestServer,
-  type TestTool,
-} from '../../support/mcp/mcp-server.js';
+import { createWorkplace } from '../../support/cli/run-in.js';
+import { serveFetch, startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
 import { openHost } from '../../support/open-host.js';
+import { use, useEach } from '../../support/use.js';
 
 const STDIO_SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
 
@@ -48,16 +44,13 @@ interface Route {
 
 describe('modgate import mcp', () => {
   let tools: readonly TestTool[] = [];
-  let server: TestServer;
-  let place: Workplace;
 
-  before(async () => {
-    server = await startMcpServer(() => tools, { resources: { 'file:///a': { text: 'a' } } });
-  });
-  after(() => server.stop());
-  beforeEach(() => {
+  const server = use(() =>
+    startMcpServer(() => tools, { resources: { 'file:///a': { text: 'a' } } }),
+  );
+  const place = useEach(() => {
     tools = [READ, SAFE, PLAIN, ODD];
-    place = createWorkplace();
+    return createWorkplace();
   });
 
   const run = (...args: string[]) => place.run(['import', 'mcp', '--module', 'notes', ...args]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const TOKEN = 'Bearer dev-service:test:tools.use';
 const PATIENCE_MS = 10_000;
@@ -42,27 +42,24 @@ const describeModule = (module: string, url: string, config: object = {}) => ({
 
 describe('tools that are pinned by a manifest', () => {
   let tools: readonly TestTool[] = [SEARCH, OTHER];
-  let server: Awaited<ReturnType<typeof startMcpServer>> | undefined;
-  let host: RunningHost | undefined;
 
-  before(async () => {
-    server = await startMcpServer(() => tools);
-    host = await startHost({
+  const server = use(() => startMcpServer(() => tools));
+  const host = use(() =>
+    startHost({
       files: {
         'strict.yaml': describeModule('strict', server.url),
         'lax.yaml': describeModule('lax', server.url, { pin: 'report' }),
       },
-    });
-  });
-  after(() => Promise.all([host?.stop(), server?.stop()]));
+    }),
+  );
   beforeEach(async () => {
     tools = [SEARCH, OTHER];
-    started(server).announceTools();
+    server.announceTools();
     await waitUntil('the tool is known', async () => (await call('strict')) === 200, PATIENCE_MS);
   });
 
   const call = async (module: string, path = 'find') => {
-    const response = await fetch(`${started(host).url}/modules/${module}/http/tools/${path}`, {
+    const response = await fetch(`${host.url}/modules/${module}/http/tools/${path}`, {
       method: 'POST',
       headers: { authorization: TOKEN, 'content-type': 'application/json' },
       body: '{}',
@@ -73,13 +70,10 @@ describe('tools that are pinned by a manifest', () => {
 
   const change = async (changed: readonly TestTool[]) => {
     tools = changed;
-    started(server).announceTools();
+    server.announceTools();
   };
 
-  const logged = (text: string) =>
-    started(host)
-      .logs()
-      .filter(({ msg }) => msg === text).length;
+  const logged = (text: string) => host.logs().filter(({ msg }) => msg === text).length;
 
   it('calls the tool under the path of its route', async () => {
     expect(await call('strict')).to.equal(200);
@@ -107,7 +101,7 @@ describe('tools that are pinned by a manifest', () => {
     await change([{ ...SEARCH, title: 'Find' }, OTHER]);
     await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
     await call('lax');
-    const response = await fetch(`${started(host).url}/metrics`, {
+    const response = await fetch(`${host.url}/metrics`, {
       headers: { authorization: 'Bearer dev-system:ops' },
     });
     const text = await response.text();
@@ -121,7 +115,7 @@ describe('tools that are pinned by a manifest', () => {
   it('shows changed tools to operators', async () => {
     await change([{ ...SEARCH, title: 'Find' }, OTHER]);
     await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
-    const response = await fetch(`${started(host).url}/modules`, {
+    const response = await fetch(`${host.url}/modules`, {
       headers: { authorization: 'Bearer dev-system:ops' },
     });
     const { modules } = (await response.json()) as { modules: { name: string; facts: object[] }[] };
@@ -141,15 +135,14 @@ describe('tools that are pinned by a manifest', () => {
     await change([SEARCH, OTHER, { ...OTHER, title: 'again' }]);
     await waitUntil(
       'the list is rejected',
-      () => host?.output().includes('the list of tools repeats an entry') === true,
+      () => host.output().includes('the list of tools repeats an entry') === true,
       PATIENCE_MS,
     );
     expect(await call('strict')).to.equal(200);
   });
 
   it('looks for a missing tool before it counts as removed', async () => {
-    const lists = () =>
-      started(server).requests.filter(({ text }) => text.includes('"tools/list"')).length;
+    const lists = () => server.requests.filter(({ text }) => text.includes('"tools/list"')).length;
     await change([OTHER]);
     const before = lists();
     await waitUntil(

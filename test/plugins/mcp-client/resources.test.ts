@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describeLibrary } from '../../support/mcp/library-module.js';
-import { startMcpServer, type TestServer } from '../../support/mcp/mcp-server.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startMcpServer } from '../../support/mcp/mcp-server.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const PIXEL = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -15,23 +15,19 @@ const RESOURCES = {
 };
 
 describe('resources of an MCP server', () => {
-  let server: TestServer | undefined;
-  let host: RunningHost | undefined;
-
-  before(async () => {
-    server = await startMcpServer(() => [], { resources: RESOURCES });
-    host = await startHost({
+  const server = use(() => startMcpServer(() => [], { resources: RESOURCES }));
+  const host = use(() =>
+    startHost({
       files: {
         'library.yaml': describeLibrary(server.url, {
           limits: { bytes: { response: 50_000 } },
         }),
       },
-    });
-  });
-  after(() => Promise.all([host?.stop(), server?.stop()]));
+    }),
+  );
 
   const read = (uri: string, method = 'GET') =>
-    fetch(`${started(host).url}/modules/library/http/resources/${encodeURIComponent(uri)}`, {
+    fetch(`${host.url}/modules/library/http/resources/${encodeURIComponent(uri)}`, {
       method,
       headers: { authorization: 'Bearer dev-service:test:library.read' },
     });
@@ -79,6 +75,6 @@ describe('resources of an MCP server', () => {
       404,
       'the server lists no such resource',
     ]);
-    expect(server?.requests.some(({ text }) => text.includes('passwd'))).to.equal(false);
+    expect(server.requests.some(({ text }) => text.includes('passwd'))).to.equal(false);
   });
 });

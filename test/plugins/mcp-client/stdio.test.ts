@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { describeTools } from '../../support/mcp/tools-module.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
 const TOKEN = 'Bearer dev-service:test:tools.use';
@@ -16,11 +17,9 @@ const describeModule = (module: string, fault = '', more: object = {}) =>
   );
 
 describe('an MCP server over stdio', () => {
-  let host: RunningHost;
-
-  before(async () => {
+  const host = use(() => {
     const names = ['plain', 'logging', 'flooding', 'older', 'batching', 'text-ids'];
-    host = await startHost({
+    return startHost({
       files: {
         ...Object.fromEntries(
           names.map((name) => [
@@ -32,7 +31,6 @@ describe('an MCP server over stdio', () => {
       },
     });
   });
-  after(() => host.stop());
 
   const call = async (module: string, name: string, body: object | string = {}) => {
     const response = await fetch(`${host.url}/modules/${module}/http/tools/${name}`, {

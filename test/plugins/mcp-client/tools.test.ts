@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const TOKEN = 'Bearer dev-service:test:tools.use';
 
@@ -49,12 +50,9 @@ const describeModule = (url: string, more: object = {}) => ({
 describe('tools of an MCP server', () => {
   for (const mode of ['stateless', 'sessions'] as const) {
     describe(`over Streamable HTTP, ${mode}`, () => {
-      let server: TestServer;
-      let host: RunningHost;
-
-      before(async () => {
-        server = await startMcpServer(() => TOOLS, { mode });
-        host = await startHost({
+      const server = use(() => startMcpServer(() => TOOLS, { mode }));
+      const host = use(() =>
+        startHost({
           files: {
             'tools.yaml': describeModule(server.url),
             'raw.yaml': describeModule(server.url, {
@@ -63,9 +61,8 @@ describe('tools of an MCP server', () => {
             }),
             'manifest.json': manifest,
           },
-        });
-      });
-      after(() => Promise.all([host.stop(), server.stop()]));
+        }),
+      );
 
       const call = async (name: string, body: unknown, module = 'tools') => {
         const response = await fetch(`${host.url}/modules/${module}/http/tools/${name}`, {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { startMcpServer, type TestServer, type TestTool } from '../../support/mcp/mcp-server.js';
-import { type HostProcess, startHostProcess } from '../../support/start-host.js';
-import { started } from '../../support/started.js';
+import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
+import { startHostProcess } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const PATIENCE_MS = 30_000;
 
@@ -13,12 +13,10 @@ describe('an MCP server behind a host with several workers', () => {
       call: (_args, { sessionId = '' }) => ({ content: [{ type: 'text', text: sessionId }] }),
     },
   ];
-  let server: (TestServer & { forgetSessions(): void; announceTools(): void }) | undefined;
-  let host: HostProcess | undefined;
 
-  before(async () => {
-    server = await startMcpServer(() => tools, { mode: 'sessions' });
-    host = await startHostProcess({
+  const server = use(() => startMcpServer(() => tools, { mode: 'sessions' }));
+  const host = use(() =>
+    startHostProcess({
       args: ['--workers', '2'],
       files: {
         'tools.yaml': {
@@ -48,13 +46,12 @@ describe('an MCP server behind a host with several workers', () => {
           },
         },
       },
-    });
-  });
-  after(() => Promise.all([host?.stop(), server?.stop()]));
+    }),
+  );
 
   /** On a connection of its own, so that calls reach all workers. */
   const call = async (path: string) => {
-    const response = await fetch(`${started(host).url}/modules/tools/http/tools/${path}`, {
+    const response = await fetch(`${host.url}/modules/tools/http/tools/${path}`, {
       method: 'POST',
       headers: {
         authorization: 'Bearer dev-service:test:tools.use',
@@ -85,7 +82,7 @@ describe('an MCP server behind a host with several workers', () => {
     }
     const read = async (path: string) => {
       const headers = { authorization: 'Bearer dev-system:ops' };
-      return (await fetch(started(host).url + path, { headers })).text();
+      return (await fetch(host.url + path, { headers })).text();
     };
     const counted = 'modgate_mcp_changed_tool_calls_total{module="tools"} 10';
     // A scrape does not wait long for a busy worker.
@@ -100,7 +97,7 @@ describe('an MCP server behind a host with several workers', () => {
   });
 
   it('opens one new session for each worker after the server lost them', async () => {
-    started(server).forgetSessions();
+    server.forgetSessions();
     const sessions = new Set<string>();
     for (let count = 0; count < 30; count += 1) {
       const { status, session } = await call('unpinned');

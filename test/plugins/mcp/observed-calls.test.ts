@@ -5,8 +5,9 @@ import { useStarted } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { callTool, problemOf } from '../../support/mcp/mcp-call.js';
 import { scrape } from '../../support/observability/exposition.js';
-import { type OtlpReceiver, startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
+import { startOtlpReceiver } from '../../support/observability/otlp-receiver.js';
 import { startHost } from '../../support/start-host.js';
+import { use } from '../../support/use.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 const AGENT = { as: 'dev-service:agent:shop.read' };
@@ -14,13 +15,7 @@ const AGENT = { as: 'dev-service:agent:shop.read' };
 const RATE = { actor_per_second: 0.001, actor_burst: 1 };
 
 describe('a call of a tool', () => {
-  let receiver: OtlpReceiver;
-
-  before(async () => {
-    receiver = await startOtlpReceiver();
-  });
-
-  after(() => receiver.close());
+  const receiver = use(startOtlpReceiver);
 
   const setup = useStarted(({ url }) => {
     const mcp = { mcp: { expose: 'read' } };

@@ -7,8 +7,9 @@ import {
   writePlugin,
 } from '../../support/isolation/write-plugin.js';
 import { callTool, listTools, parseRpc, postMcp, problemOf } from '../../support/mcp/mcp-call.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { use } from '../../support/use.js';
 
 /** Answers with the text that the argument `result` has, and remembers the body. */
 const ENTRY = `import { defineAdapter } from ${JSON.stringify(CONTRACT_URL)};
@@ -89,23 +90,21 @@ function describeTools(module: string, overrides: object = {}): object {
 
 describe('tools of a provider', () => {
   let folder = '';
-  let host: RunningHost;
 
-  before(async () => {
+  const host = use(() => {
     folder = createFolder();
     writePlugin(folder, { name: 'acme-tools', entry: ENTRY });
-    host = await startHost({
+    return startHost({
       args: ['--plugins', folder, '--surfaces', 'mcp'],
       files: {
         'box.json': describeTools('box'),
         'strict.json': describeTools('strict', { schemas: { output: 'enforce' } }),
       },
     });
-    await waitUntil('the tools', async () => (await listTools(host)).length === 10);
   });
 
-  after(async () => {
-    await host?.stop();
+  before(async () => {
+    await waitUntil('the tools', async () => (await listTools(host)).length === 10);
   });
 
   const give = (result: unknown, name = 'box_add') =>

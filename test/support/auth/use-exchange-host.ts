@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ExchangeServer, startExchangeServer } from '../exchange-server.js';
-import { createSigningKey, ISSUER, type SigningKey, signToken } from '../fake-issuer.js';
+import { createSigningKey, ISSUER, signToken } from '../fake-issuer.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
 import { type HostProcess, startHostProcess } from '../start-host.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 
 export const SECRET = 'secret-that-nobody-may-read';
 export const ROUTES = [
@@ -42,11 +43,22 @@ export function useExchangeHost(
   ) => Readonly<Record<string, object>>,
   args: readonly string[] = [],
 ): ExchangeHost {
-  let folder: string;
-  let key: SigningKey;
-  let server: ExchangeServer;
-  let provider: ScriptedProvider;
-  let host: HostProcess;
+  const folder = createFolder();
+  const key = use(() => createSigningKey('first'));
+  const server = use(startExchangeServer);
+  const provider = use(() =>
+    startProvider((request, response) => {
+      if (request.url === MANIFEST_PATH) {
+        answerJson(buildManifest('own', ROUTES))(request, response);
+        return;
+      }
+      const { authorization = '' } = request.headers;
+      const isStale = authorization.includes('stale');
+      const status = isStale ? 401 : request.method === 'DELETE' ? 409 : 200;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ detail: `you sent ${authorization}`, value: authorization }));
+    }),
+  );
 
   const describeOn = (module: string, overrides: object = {}, others: object = {}) => {
     const exchange = {
@@ -64,21 +76,7 @@ export function useExchangeHost(
     });
   };
 
-  before(async () => {
-    folder = createFolder();
-    key = await createSigningKey('first');
-    server = await startExchangeServer();
-    provider = await startProvider((request, response) => {
-      if (request.url === MANIFEST_PATH) {
-        answerJson(buildManifest('own', ROUTES))(request, response);
-        return;
-      }
-      const { authorization = '' } = request.headers;
-      const isStale = authorization.includes('stale');
-      const status = isStale ? 401 : request.method === 'DELETE' ? 409 : 200;
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ detail: `you sent ${authorization}`, value: authorization }));
-    });
+  const host = use(() => {
     writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [key.jwk] }));
     const entry = {
       audience: 'modgate',
@@ -91,7 +89,7 @@ export function useExchangeHost(
       { issuer: ISSUER, ...entry },
     ];
     writeFileSync(join(folder, 'issuers.json'), JSON.stringify({ issuers }));
-    host = await startHostProcess({
+    return startHostProcess({
       env: { CRM_SECRET: SECRET },
       args: ['--issuers', join(folder, 'issuers.json'), ...args],
       files: modules(describeOn, server),
@@ -100,29 +98,11 @@ export function useExchangeHost(
 
   beforeEach(() => server.reset());
 
-  after(async () => {
-    await host.stop();
-    await provider.stop();
-    await server.close();
-  });
-
   const sign = (subject: string, claims: object) =>
     signToken(key, { sub: subject, jti: `${subject}-${Math.random()}`, ...claims });
   return {
-    describeOn,
+    ...{ describeOn, server, provider, host, folder },
     tokenOf: (subject, claims = {}) => sign(subject, { iss: server.url, ...claims }),
     foreignTokenOf: (subject) => sign(subject, {}),
-    get server() {
-      return server;
-    },
-    get provider() {
-      return provider;
-    },
-    get host() {
-      return host;
-    },
-    get folder() {
-      return folder;
-    },
   };
 }

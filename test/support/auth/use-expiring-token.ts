@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
+import { answerJson, startProvider } from '../provider.js';
 import { type RunningHost, startHost } from '../start-host.js';
-import { started } from '../started.js';
 import { type StreamingProvider, startStreamingProvider } from '../streaming-provider.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 
 const LIFETIME_MS = 1500;
 
@@ -25,19 +25,17 @@ export function useExpiringToken(
   describe: (url: string) => Readonly<Record<string, object>>,
   answer: RequestListener,
 ): ExpiringToken {
-  let folder: string;
-  let issuer: ScriptedProvider | undefined;
-  let provider: StreamingProvider | undefined;
-  let host: RunningHost | undefined;
+  const folder = createFolder();
   let expiresAt = 0;
-
-  before(async () => {
-    folder = createFolder();
-    issuer = await startProvider((request, response) => {
+  const issuer = use(() =>
+    startProvider((request, response) => {
       expiresAt ||= Date.now() + LIFETIME_MS;
       const claims = { active: true, sub: 'ann', scope: 'chat.use', exp: expiresAt / 1000 };
       answerJson(claims)(request, response);
-    });
+    }),
+  );
+  const provider = use(() => startStreamingProvider(answer));
+  const host = use(() => {
     const introspection = {
       name: 'opaque',
       url: issuer.url,
@@ -48,23 +46,12 @@ export function useExpiringToken(
     const issuers = join(folder, 'issuers.json');
     writeFileSync(issuers, JSON.stringify({ introspection: [introspection] }));
     writeFileSync(join(folder, 'secret'), 'a-secret', { mode: 0o600 });
-    provider = await startStreamingProvider(answer);
-    host = await startHost({ files: describe(provider.url), args: ['--issuers', issuers] });
-  });
-
-  after(async () => {
-    await host?.stop();
-    await provider?.stop();
-    await issuer?.stop();
+    return startHost({ files: describe(provider.url), args: ['--issuers', issuers] });
   });
 
   return {
-    get host() {
-      return started(host);
-    },
-    get provider() {
-      return started(provider);
-    },
+    host,
+    provider,
     token: 'opaque-token-of-ann-0123456789',
     get expiresAt() {
       return expiresAt;

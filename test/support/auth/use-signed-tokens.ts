@@ -2,18 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue } from '../../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
-import {
-  createSigningKey,
-  type FakeIssuer,
-  ISSUER,
-  type SigningKey,
-  startFakeIssuer,
-} from '../fake-issuer.js';
+import { startEchoProvider } from '../echo-provider.js';
+import { createSigningKey, ISSUER, startFakeIssuer } from '../fake-issuer.js';
 import { call } from '../http/call.js';
 import { describeModule } from '../http/modules.js';
-import { type RunningHost, startHost } from '../start-host.js';
+import { startHost } from '../start-host.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 
 export const TARGET = '/modules/crm/http/items';
 export const OTHER_ISSUER = 'https://other.example';
@@ -23,14 +18,13 @@ export const HOUR = 3600;
 
 /** A host that trusts three issuers. All tests of a `describe` share it. */
 export function useSignedTokens() {
-  let folder: string;
-  let issuersFile: string;
-  let issuer: FakeIssuer;
-  let key: SigningKey;
-  let curve: SigningKey;
-  let stranger: SigningKey;
-  let provider: EchoProvider;
-  let host: RunningHost;
+  const folder = createFolder();
+  const issuersFile = join(folder, 'issuers.yaml');
+  const key = use(() => createSigningKey('first'));
+  const curve = use(() => createSigningKey('curve', 'ES256'));
+  const stranger = use(() => createSigningKey('first'));
+  const issuer = use(() => startFakeIssuer([key]));
+  const provider = use(startEchoProvider);
 
   const get = (as: string) => call(host, { target: TARGET, as });
   const actorOf = async (token: string) => {
@@ -79,17 +73,10 @@ export function useSignedTokens() {
     ],
   });
 
-  before(async () => {
-    folder = createFolder();
-    issuersFile = join(folder, 'issuers.yaml');
-    key = await createSigningKey('first');
-    curve = await createSigningKey('curve', 'ES256');
-    stranger = await createSigningKey('first');
-    issuer = await startFakeIssuer([key]);
+  const host = use(() => {
     writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [curve.jwk] }));
     writeFileSync(issuersFile, JSON.stringify(describeIssuers()));
-    provider = await startEchoProvider();
-    host = await startHost({
+    return startHost({
       dev: false,
       args: ['--issuers', issuersFile],
       files: {
@@ -102,39 +89,8 @@ export function useSignedTokens() {
 
   beforeEach(() => provider.reset());
 
-  after(async () => {
-    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
-    await provider.close();
-    await issuer.close();
-  });
-
   return {
-    get,
-    actorOf,
-    describeIssuers,
-    get folder() {
-      return folder;
-    },
-    get issuersFile() {
-      return issuersFile;
-    },
-    get issuer() {
-      return issuer;
-    },
-    get key() {
-      return key;
-    },
-    get curve() {
-      return curve;
-    },
-    get stranger() {
-      return stranger;
-    },
-    get provider() {
-      return provider;
-    },
-    get host() {
-      return host;
-    },
+    ...{ get, actorOf, describeIssuers, folder, issuersFile, issuer },
+    ...{ key, curve, stranger, provider, host },
   };
 }

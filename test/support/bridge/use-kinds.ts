@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type ScriptedProvider, startProvider } from '../provider.js';
 import { type RunningHost, startHost } from '../start-host.js';
-import { started } from '../started.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 import { createDescriptor, httpProvider } from './bridge.js';
 
 interface KindsOptions {
@@ -23,19 +23,13 @@ interface Kinds {
 
 /** Starts a host with one module of each kind, named after it, for all tests of a `describe`. */
 export function useKinds({ manifest, permission, answer, local }: KindsOptions): Kinds {
-  let folder = '';
-  let overTcp: ScriptedProvider | undefined;
-  let overSocket: ScriptedProvider | undefined;
-  let host: RunningHost | undefined;
-
-  before(async () => {
-    folder = createFolder();
-    const socketPath = join(folder, 'provider.sock');
-    overTcp = await startProvider(answer);
-    overSocket = await startProvider(answer, { socketPath });
+  const socketPath = join(createFolder(), 'provider.sock');
+  const overTcp = use(() => startProvider(answer));
+  const overSocket = use(() => startProvider(answer, { socketPath }));
+  const host = use(() => {
     const describeKind = (kind: string, provider: object) =>
       createDescriptor(kind, manifest, [permission], { provider });
-    host = await startHost({
+    return startHost({
       files: {
         'http.json': describeKind('http', httpProvider(overTcp.url)),
         'unix.json': describeKind('unix', { kind: 'unix', config: { socket: socketPath } }),
@@ -45,21 +39,5 @@ export function useKinds({ manifest, permission, answer, local }: KindsOptions):
     });
   });
 
-  after(async () => {
-    await host?.stop();
-    await overTcp?.stop();
-    await overSocket?.stop();
-  });
-
-  return {
-    get host() {
-      return started(host);
-    },
-    get overTcp() {
-      return started(overTcp);
-    },
-    get overSocket() {
-      return started(overSocket);
-    },
-  };
+  return { host, overTcp, overSocket };
 }

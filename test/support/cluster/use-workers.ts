@@ -2,6 +2,7 @@ import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { describeModule } from '../http/modules.js';
 import { type HostOptions, type HostProcess, startHostProcess } from '../start-host.js';
 import { started } from '../started.js';
+import { use } from '../use.js';
 
 const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
 
@@ -23,23 +24,17 @@ interface Workers {
 
 /** One provider for all tests of a `describe`, and one host per test. */
 export function useWorkers(): Workers {
-  let provider: EchoProvider;
+  const provider = use(startEchoProvider);
   let host: HostProcess | undefined;
 
-  before(async () => {
-    provider = await startEchoProvider();
-  });
   afterEach(async () => {
     await host?.kill();
     host = undefined;
     provider.reset();
   });
-  after(() => provider.close());
 
   return {
-    get provider() {
-      return provider;
-    },
+    provider,
     get host() {
       return started(host);
     },

@@ -7,6 +7,7 @@ import { openHost, type RunningModgate } from '../open-host.js';
 import { type ScriptedProvider, startProvider } from '../provider.js';
 import { started } from '../started.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 import { OPS, signInOnceOpen } from './console-client.js';
 import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
 import {
@@ -52,10 +53,10 @@ export interface ConsoleSetup {
 
 export function useConsole(): ConsoleSetup {
   const browser = useBrowser();
-  let directory = '';
+  const directory = createFolder();
+  const provider = use(() => startProvider(answerShop));
+  const issuer = use(startSignInProvider);
   let host: RunningModgate | undefined;
-  let provider: ScriptedProvider | undefined;
-  let issuer: SignInProvider | undefined;
   const opened: { readonly watched: WatchedPage; readonly key: string | null }[] = [];
   /** Pages without a document, by their options: a new one costs twice the CPU time. */
   const cleared = new Map<string | null, WatchedPage[]>();
@@ -76,10 +77,7 @@ export function useConsole(): ConsoleSetup {
     );
 
   before(async () => {
-    directory = createFolder();
     mkdirSync(join(directory, 'modules.d'));
-    provider = await startProvider(answerShop);
-    issuer = await startSignInProvider();
     writeSettings(directory, issuer.issuer);
     drop('crm.json', describeCrm(provider.url));
     drop('billing.json', describeBilling(provider.url));
@@ -103,8 +101,6 @@ export function useConsole(): ConsoleSetup {
 
   after(async () => {
     const exit = await host?.stop();
-    await provider?.stop();
-    await issuer?.close();
     if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
   });
 
@@ -112,15 +108,9 @@ export function useConsole(): ConsoleSetup {
     get host() {
       return started(host);
     },
-    get provider() {
-      return started(provider);
-    },
-    get issuer() {
-      return started(issuer);
-    },
-    get stateDirectory() {
-      return join(directory, 'state');
-    },
+    provider,
+    issuer,
+    stateDirectory: join(directory, 'state'),
     drop,
     restart: async (meanwhile) => {
       const { port } = started(host);

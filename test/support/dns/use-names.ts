@@ -2,7 +2,7 @@ import { call, parseJson } from '../http/call.js';
 import { buildManifest } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
 import { type RunningHost, startHost } from '../start-host.js';
-import { started } from '../started.js';
+import { use } from '../use.js';
 import {
   type DnsQuestion,
   type DnsRecord,
@@ -148,17 +148,9 @@ export class Names {
 
 /** One for all tests of a `describe`. */
 export function useNames(): { readonly names: Names } {
-  let names: Names | undefined;
-  before(async () => {
-    names = await Names.start();
-  });
-  afterEach(() => names?.places.release());
-  after(() => names?.close());
-  return {
-    get names() {
-      return started(names);
-    },
-  };
+  const names = use(Names.start);
+  afterEach(() => names.places.release());
+  return { names };
 }
 
 export function a(...addresses: string[]): DnsRecord[] {

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { expect } from 'chai';
 import { copyExamples } from '../copy-examples.js';
 import { openHost, type RunningModgate } from '../open-host.js';
-import { started } from '../started.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 import { installModgate } from './install-modgate.js';
 
 interface Examples {
@@ -18,33 +17,20 @@ interface Examples {
  * `isInstalled`: `modgate` is in PATH meanwhile.
  */
 export function useExamples({ isInstalled = false } = {}): Examples {
-  let host: RunningModgate | undefined;
-  let stateDir = '';
-  let directory: string | undefined;
+  const directory = createFolder();
+  const stateDir = join(directory, 'state');
   let uninstall = () => {};
 
-  before(async () => {
-    directory = createFolder();
-    stateDir = join(directory, 'state');
-    host = await openHost([
+  const host = use(() =>
+    openHost([
       ...['serve', '--env', 'development', '--port', '0'],
       ...['--modules', copyExamples(directory), '--state', stateDir],
-    ]);
+    ]),
+  );
+  before(() => {
     if (isInstalled) uninstall = installModgate(join(directory, 'bin'));
   });
+  after(() => uninstall());
 
-  after(async () => {
-    uninstall();
-    const exit = await host?.stop();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
-
-  return {
-    get host() {
-      return started(host);
-    },
-    get stateDir() {
-      return stateDir;
-    },
-  };
+  return { host, stateDir };
 }

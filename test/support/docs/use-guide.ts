@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Environment, openHost, type RunningModgate } from '../open-host.js';
-import { started } from '../started.js';
+import { use } from '../use.js';
 import { readDocumentedBlocks } from './documented-commands.js';
 import { createGuideFolder, type GuideFolder } from './guide-folder.js';
 
@@ -29,45 +29,31 @@ interface Guide {
  */
 export function useGuide({ page, files, env = {} }: GuideOptions): Guide {
   const blocks = readDocumentedBlocks(page);
-  let folder: GuideFolder | undefined;
-  let host: RunningModgate | undefined;
-
-  before(async () => {
-    const guide = createGuideFolder();
-    folder = guide;
-    cpSync('modules.d', join(guide.path, 'modules.d'), { recursive: true });
-    const written = blocks.map((block) => guide.writeFile(block)).filter((file) => file !== null);
+  const folder = use(createGuideFolder, (guide) => guide.remove());
+  const host = use(() => {
+    cpSync('modules.d', join(folder.path, 'modules.d'), { recursive: true });
+    const written = blocks.map((block) => folder.writeFile(block)).filter((file) => file !== null);
     expect(written).to.deep.equal(files);
-    const config = join(guide.path, files.at(-1) ?? '');
-    host = await openHost(
+    const config = join(folder.path, files.at(-1) ?? '');
+    return openHost(
       [
         ...['serve', '--config', config, '--port', '0'],
-        ...['--modules', join(guide.path, 'modules.d'), '--state', join(guide.path, 'state')],
+        ...['--modules', join(folder.path, 'modules.d'), '--state', join(folder.path, 'state')],
       ],
       env,
     );
   });
 
-  after(async () => {
-    const exit = await host?.stop();
-    folder?.remove();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
-
   return {
-    get folder() {
-      return started(folder);
-    },
-    get host() {
-      return started(host);
-    },
+    folder,
+    host,
     runCommands: async () => {
       let compared = 0;
       for (const [index, { kind, body }] of blocks.entries()) {
         const next = blocks[index + 1];
         if (kind !== 'sh' || next?.kind !== 'text') continue;
-        const command = body.replaceAll('localhost:3000', new URL(started(host).url).host);
-        expect(await started(folder).run(command), body).to.equal(next.body.trim());
+        const command = body.replaceAll('localhost:3000', new URL(host.url).host);
+        expect(await folder.run(command), body).to.equal(next.body.trim());
         compared += 1;
       }
       return compared;

@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { headerValue, type RawHeader } from '../../../core/selftest/raw-http.js';
-import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
+import { startEchoProvider } from '../echo-provider.js';
 import { CONTRACT_URL, SUPERSTRUCT_URL, writePlugin } from '../isolation/write-plugin.js';
-import { type RunningHost, startHost } from '../start-host.js';
+import { startHost } from '../start-host.js';
 import { createFolder } from '../temporary-folder.js';
+import { use } from '../use.js';
 import { type Call, call } from './call.js';
 import { describeModule } from './modules.js';
 
@@ -95,9 +96,8 @@ export const bearer = (text: string): RawHeader => ['authorization', `Bearer ${t
 
 /** A host with tokens and three authenticators of a plugin. All tests of a `describe` share it. */
 export function useCredentials() {
-  let folder = '';
-  let host: RunningHost;
-  let provider: EchoProvider;
+  const folder = createFolder();
+  const provider = use(startEchoProvider);
 
   const writeConfig = (name: string, ...lines: string[]) => {
     const file = join(folder, name);
@@ -125,14 +125,12 @@ export function useCredentials() {
       },
     });
 
-  before(async () => {
-    folder = createFolder();
-    provider = await startEchoProvider();
+  const host = use(() => {
     const manifest = { kinds: undefined, authenticators: [...NAMES, 'bad-reads'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
     const tokens = { tokens: [token('billing', TOKEN), token('reports', OTHER_TOKEN)] };
     writeFileSync(join(folder, 'tokens.json'), JSON.stringify(tokens));
-    host = await start(
+    return start(
       writeConfig(
         'modgate.yaml',
         'tokens: tokens.json',
@@ -153,28 +151,11 @@ export function useCredentials() {
     }
   };
 
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    expect(exit).to.deep.equal({ code: 0, signal: null });
-    expectSilent();
-  });
+  after(expectSilent);
 
   const send = (headers: readonly RawHeader[], options: Partial<Call> = {}) =>
     call(host, { target: TARGET, as: null, ...options, headers });
   const actorOf = () => headerValue(provider.only().headers, 'modgate-actor');
 
-  return {
-    start,
-    writeConfig,
-    send,
-    actorOf,
-    expectSilent,
-    get host() {
-      return host;
-    },
-    get provider() {
-      return provider;
-    },
-  };
+  return { start, writeConfig, send, actorOf, expectSilent, host, provider };
 }

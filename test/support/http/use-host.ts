@@ -1,4 +1,3 @@
-import { expect } from 'chai';
 import { type EchoProvider, startEchoProvider } from '../echo-provider.js';
 import { describedHosts } from '../openapi/conformance.js';
 import {
@@ -8,7 +7,7 @@ import {
   startHost,
   startHostProcess,
 } from '../start-host.js';
-import { started } from '../started.js';
+import { use } from '../use.js';
 
 export interface Setup<Host = RunningHost> {
   /** @throws before the hooks have run. */
@@ -34,11 +33,9 @@ export function useHost(
   files: Files,
   { isDescribed = true, ...options }: UseHostOptions = {},
 ): Setup {
-  return useStarted(async (provider) => {
-    const host = await startHost({ ...options, files: files(provider) });
-    if (isDescribed) describedHosts.add(host);
-    return host;
-  });
+  const setup = useStarted((provider) => startHost({ ...options, files: files(provider) }));
+  if (isDescribed) describedHosts.add(setup.host);
+  return setup;
 }
 
 /** Works like `useHost`, with a host in a separate process. */
@@ -53,28 +50,8 @@ export function useHostProcess(
 export function useStarted<Host extends RunningHost>(
   start: (provider: EchoProvider) => Promise<Host>,
 ): Setup<Host> {
-  let host: Host | undefined;
-  let provider: EchoProvider | undefined;
-
-  before(async () => {
-    provider = await startEchoProvider();
-    host = await start(provider);
-  });
-
-  beforeEach(() => provider?.reset());
-
-  after(async () => {
-    const exit = await host?.stop();
-    await provider?.close();
-    if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
-  });
-
-  return {
-    get host() {
-      return started(host);
-    },
-    get provider() {
-      return started(provider);
-    },
-  };
+  const provider = use(startEchoProvider);
+  const host = use(() => start(provider));
+  beforeEach(() => provider.reset());
+  return { host, provider };
 }

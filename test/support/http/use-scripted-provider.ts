@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { type RunningHost, startHost } from '../start-host.js';
-import { started } from '../started.js';
 import { type StreamingProvider, startStreamingProvider } from '../streaming-provider.js';
+import { use } from '../use.js';
 import { ROOT } from './call.js';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,38 +25,25 @@ export function useScriptedProvider(
   describe: (url: string) => Readonly<Record<string, object>>,
   args: readonly string[] = [],
 ): ScriptedHost {
-  let host: RunningHost | undefined;
-  let provider: StreamingProvider | undefined;
   let listener: RequestListener = () => {};
-
-  before(async () => {
-    provider = await startStreamingProvider((request, response) => listener(request, response));
-    host = await startHost({ files: describe(provider.url), args });
-  });
-
-  after(async () => {
-    await host?.stop();
-    await provider?.stop();
-  });
+  const provider = use(() =>
+    startStreamingProvider((request, response) => listener(request, response)),
+  );
+  const host = use(() => startHost({ files: describe(provider.url), args }));
 
   const authorization = `Bearer ${ROOT}`;
   return {
-    get host() {
-      return started(host);
-    },
-    get provider() {
-      return started(provider);
-    },
+    host,
+    provider,
     answer(next) {
       listener = next;
     },
     fetch(module, path, init = {}) {
       const headers = { authorization, ...(init.headers as Record<string, string> | undefined) };
-      return fetch(`${started(host).url}/modules/${module}/http${path}`, { ...init, headers });
+      return fetch(`${host.url}/modules/${module}/http${path}`, { ...init, headers });
     },
     async lastCall() {
-      const url = `${started(host).url}/calls?limit=1`;
-      const response = await fetch(url, { headers: { authorization } });
+      const response = await fetch(`${host.url}/calls?limit=1`, { headers: { authorization } });
       const { calls } = (await response.json()) as { calls: Record<string, unknown>[] };
       return calls[0] ?? {};
     },

@@ -24,12 +24,10 @@ export function useSurfaceHost({
   files = () => ({}),
   args: more = [],
 }: SurfaceHost): Setup<HostProcess> {
-  let plugins = '';
-  const setup = useStarted((provider) => {
-    plugins = createFolder();
+  return useStarted((provider) => {
+    const plugins = createFolder();
     writePlugin(plugins, { name: 'acme-desk', manifest: { kinds: undefined, surfaces }, entry });
     const args = ['--plugins', plugins, '--surfaces', served.join(), ...more];
     return startHostProcess({ files: files(provider), args });
   });
-  return setup;
 }

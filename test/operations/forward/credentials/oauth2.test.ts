@@ -4,8 +4,9 @@ import { call, parseJson } from '../../../support/http/call.js';
 import { expectProblem } from '../../../support/http/expect-problem.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { waitUntil } from '../../../support/http/wait-until.js';
-import { answerJson, type ScriptedProvider, startProvider } from '../../../support/provider.js';
-import { type HostProcess, startHostProcess } from '../../../support/start-host.js';
+import { answerJson, startProvider } from '../../../support/provider.js';
+import { startHostProcess } from '../../../support/start-host.js';
+import { use } from '../../../support/use.js';
 
 const TOKEN = 'token-that-nobody-may-read';
 const SECRET = 'secret-that-nobody-may-read';
@@ -16,18 +17,17 @@ const ROUTES = [
 const AS = 'dev-service:me:crm.read,modgate.calls.read,modgate.modules.read';
 
 describe('a module with OAuth 2', () => {
-  let issuer: ScriptedProvider;
-  let provider: ScriptedProvider;
-  let host: HostProcess;
   let isDown = false;
 
-  before(async () => {
-    issuer = await startProvider((request, response) => {
+  const issuer = use(() =>
+    startProvider((request, response) => {
       if (isDown) response.writeHead(503).end();
       else answerJson({ access_token: TOKEN, token_type: 'Bearer' })(request, response);
-    });
-    // Repeats what it got.
-    provider = await startProvider((request, response) => {
+    }),
+  );
+  // Repeats what it got.
+  const provider = use(() =>
+    startProvider((request, response) => {
       const { authorization = '' } = request.headers;
       const encoded = Buffer.from(`x:${authorization}`).toString('base64');
       const detail = `you sent ${authorization}, or ${encoded}`;
@@ -35,7 +35,9 @@ describe('a module with OAuth 2', () => {
         'content-type': 'application/json',
       });
       response.end(JSON.stringify({ detail, value: authorization }));
-    });
+    }),
+  );
+  const host = use(() => {
     const oauth2 = {
       token_url: `${issuer.url}/token`,
       client_id: 'gateway',
@@ -49,16 +51,13 @@ describe('a module with OAuth 2', () => {
         breaker: { failures: 1, open_ms: 60_000 },
         retry: { attempts: 2 },
       });
-    host = await startHostProcess({
+    return startHostProcess({
       env: { CRM_SECRET: SECRET },
       files: { 'crm.json': describeOn('crm'), 'late.json': describeOn('late') },
     });
   });
 
   after(async () => {
-    await host.stop();
-    await provider.stop();
-    await issuer.stop();
     expect(host.output()).to.not.include(TOKEN).and.to.not.include(SECRET);
   });
 

@@ -12,9 +12,10 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../../../support/isolation/write-plugin.js';
-import { type ScriptedProvider, startProvider } from '../../../support/provider.js';
-import { type HostProcess, startHostProcess } from '../../../support/start-host.js';
+import { startProvider } from '../../../support/provider.js';
+import { startHostProcess } from '../../../support/start-host.js';
 import { createFolder } from '../../../support/temporary-folder.js';
+import { use } from '../../../support/use.js';
 
 const SECRET = 'signing-secret-of-nobody';
 
@@ -61,10 +62,6 @@ const AS = 'dev-service:me:crm.read,modgate.calls.read,modgate.modules.read,modg
 const MODES = ['throw', 'hang', 'list', 'host', 'framing', 'actor', 'trace', 'lines'];
 
 describe('a module with a signer', () => {
-  let folder: string;
-  let provider: ScriptedProvider;
-  let host: HostProcess;
-
   const describeSigned = (module: string, auth: object) =>
     describeModule(module, provider.url, ROUTES, {
       provider: { kind: 'http', config: { endpoints: [`${provider.url}/api`], auth } },
@@ -75,19 +72,21 @@ describe('a module with a signer', () => {
     });
   const good = { signer: 'acme-hmac', config: { key: 'env:SIGNING' } };
 
-  before(async () => {
-    folder = createFolder();
+  const folder = createFolder();
+  const provider = use(() => {
     const manifest = { kinds: undefined, signers: ['acme-hmac', 'acme-closed'] };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
     let failures = 0;
-    provider = await startProvider((request, response) => {
+    return startProvider((request, response) => {
       if (request.url?.endsWith('?retry') && failures++ === 0) return request.socket.destroy();
       const status = request.method === 'DELETE' ? 409 : 200;
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ detail: `got ${request.headers.authorization} by ${SECRET}` }));
       return undefined;
     });
-    host = await startHostProcess({
+  });
+  const host = use(() =>
+    startHostProcess({
       env: { SIGNING: SECRET },
       args: ['--plugins', join(folder, 'plugins')],
       files: {
@@ -100,12 +99,10 @@ describe('a module with a signer', () => {
           ]),
         ),
       },
-    });
-  });
+    }),
+  );
 
   after(async () => {
-    await host.stop();
-    await provider.stop();
     expect(host.output()).to.include('acme-hmac closed').and.to.not.include(SECRET);
     expect(host.output()).to.include('signer failed');
   });

@@ -5,10 +5,8 @@ import { ROOT } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { waitUntil } from '../../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../../support/start-host.js';
-import {
-  type StreamingProvider,
-  startStreamingProvider,
-} from '../../../support/streaming-provider.js';
+import { startStreamingProvider } from '../../../support/streaming-provider.js';
+import { useEach } from '../../../support/use.js';
 
 const ROUTES = [
   { method: 'POST', path: '/items', capability: 'items.write' },
@@ -20,7 +18,6 @@ const START = `["${'x'.repeat(2000)}"`;
 const REST = `${' '.repeat(LENGTH - START.length - 1)}]`;
 
 describe('streamed bodies and the timeouts of the host', () => {
-  let provider: StreamingProvider;
   let host: RunningHost;
   let sockets: Socket[] = [];
   /** Bytes of bodies that have reached the provider. */
@@ -62,10 +59,10 @@ describe('streamed bodies and the timeouts of the host', () => {
     return text;
   };
 
-  beforeEach(async () => {
+  const provider = useEach(() => {
     arrived = 0;
     cuts = 0;
-    provider = await startStreamingProvider((request, response) => {
+    return startStreamingProvider((request, response) => {
       request.on('error', () => {});
       request.on('data', (part: Buffer) => {
         arrived += part.length;
@@ -83,7 +80,6 @@ describe('streamed bodies and the timeouts of the host', () => {
     for (const socket of sockets) socket.destroy();
     sockets = [];
     await host?.stop();
-    await provider?.stop();
   });
 
   it('may take longer than --request-timeout-ms, unlike bodies that are held', async () => {
