@@ -1,4 +1,6 @@
-type JsonObject = Readonly<Record<string, unknown>>;
+import { shorten } from './shorten.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The schema of the arguments of a tool, which its references point into. */
 export type InputSchema = JsonObject;
@@ -28,11 +30,7 @@ export function describeForms(root: InputSchema): Readonly<Record<string, string
 
 /** `integer`, `one of "a", "b"`, or `object with title (string, required), text (string)`. */
 export function describeForm(schema: unknown, root: InputSchema): string {
-  return shortenForm(writeForm(schema, root, createBudget(), true));
-}
-
-function shortenForm(form: string): string {
-  return form.length <= MAX_FORM ? form : `${form.slice(0, MAX_FORM - 1).toWellFormed()}…`;
+  return shorten(writeForm(schema, root, createBudget(), true), MAX_FORM);
 }
 
 /** The declared members of a schema of an object. */
@@ -86,7 +84,7 @@ function listForms(
   return entries.map(([name, member]) => {
     const form = writeForm(member, root, budget, hasMembers);
     const isRequired = Array.isArray(required) && required.includes(name);
-    const shown = hasMembers ? shortenForm(form) : form;
+    const shown = hasMembers ? shorten(form, MAX_FORM) : form;
     return [name, isRequired ? `${shown}, required` : shown];
   });
 }
@@ -137,6 +135,6 @@ function follow(schema: unknown, root: InputSchema): JsonObject {
   return {};
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { escapeInvisible, type JsonSchema, type Manifest } from '../../core/contract/index.js';
+import { isObject, type JsonObject } from './describe-form.js';
 
 const SHARED = 'manifest:schemas/';
 const LOCAL = /^#\/(\$defs|definitions)\/([A-Za-z0-9_.-]+)$/;
@@ -11,8 +12,6 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 const BESIDE_REFERENCE: ReadonlySet<string> = new Set([
   ...['$defs', '$ref', 'definitions', 'description', 'title'],
 ]);
-
-type JsonObject = Readonly<Record<string, unknown>>;
 type Schemas = NonNullable<Manifest['schemas']>;
 
 /** A schema with the document that its local references point into. */
@@ -115,8 +114,4 @@ function isPlainList(values: unknown): boolean {
 
 function isSafe(bound: unknown): boolean {
   return typeof bound === 'number' && Number.isSafeInteger(Math.trunc(bound));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

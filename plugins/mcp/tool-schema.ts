@@ -4,6 +4,7 @@ import {
   type Manifest,
   type SchemaObject,
 } from '../../core/contract/index.js';
+import type { JsonObject } from './describe-form.js';
 import { shorten } from './shorten.js';
 
 const SHARED = 'manifest:schemas/';
@@ -42,8 +43,6 @@ const FORMS: ReadonlyMap<string, Form> = new Map(
     keywords.map((keyword) => [keyword, form as Form] as const),
   ),
 );
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface CompletedSchema {
   readonly schema: { readonly type: 'object'; readonly [member: string]: unknown };

@@ -31,6 +31,18 @@ export function useEach<T extends object>(
   return useIn(afterTest, { before: beforeEach, after: afterEach }, create, stop);
 }
 
+/** @returns keeps a value until the end of the test, and then stops it, the last value first. */
+export function useKept(): <T extends Stoppable>(value: T) => T {
+  const kept: Stoppable[] = [];
+  afterEach(async () => {
+    for (const value of kept.splice(0).reverse()) await stopValue(value);
+  });
+  return (value) => {
+    kept.push(value);
+    return value;
+  };
+}
+
 function useIn<T extends object>(
   stops: Stops,
   hooks: { readonly before: Mocha.HookFunction; readonly after: Mocha.HookFunction },
@@ -57,7 +69,8 @@ function listStops(stops: Stops, { test }: Mocha.Context): (() => unknown)[] {
 }
 
 async function stopValue(value: Stoppable): Promise<void> {
-  const exit = await (value.stop === undefined ? value.close?.() : value.stop());
+  if (value.stop === undefined) return void (await value.close?.());
+  const exit = await value.stop();
   if (exit !== undefined) expect(exit).to.deep.equal({ code: 0, signal: null });
 }
 

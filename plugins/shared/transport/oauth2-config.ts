@@ -5,20 +5,15 @@ import { isIssuerUrl, isTokenUrl } from '../loopback.js';
 const MAX_SCOPES = 64;
 const MAX_LENGTH = 1_024;
 
-const url = described(
-  define<string>(
-    'https URL without credentials, query and fragment (http only on loopback)',
-    (value) => typeof value === 'string' && isIssuerUrl(value),
-  ),
-  { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://[^?#@\\s]+$' },
+const url = urlWithout(
+  'credentials, query and fragment',
+  isIssuerUrl,
+  '^[hH][tT][tT][pP][sS]?://[^?#@\\s]+$',
 );
-
-const tokenUrl = described(
-  define<string>(
-    'https URL without credentials and fragment (http only on loopback)',
-    (value) => typeof value === 'string' && isTokenUrl(value),
-  ),
-  { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://[^#\\s]+$' },
+const tokenUrl = urlWithout(
+  'credentials and fragment',
+  isTokenUrl,
+  '^[hH][tT][tT][pP][sS]?://[^#\\s]+$',
 );
 
 const VISIBLE = /^[\x20-\x7e]+$/;
@@ -139,3 +134,9 @@ export const exchange = described(
   ),
   { ...ONE_OF_KEYS, dependentRequired: OF_SECRETS },
 );
+
+function urlWithout(parts: string, isUrl: (text: string) => boolean, pattern: string) {
+  const rule = `https URL without ${parts} (http only on loopback)`;
+  const struct = define<string>(rule, (value) => typeof value === 'string' && isUrl(value));
+  return described(struct, { type: 'string', pattern });
+}

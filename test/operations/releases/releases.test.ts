@@ -7,8 +7,9 @@ import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { PUBLISHER, readReleases, sendJson, useWorkspace } from '../../support/releases.js';
-import { type RunningHost, startHost } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
+import { useKept } from '../../support/use.js';
 
 const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
 const FOLLOWING = { args: ['--modules', 'store:'] };
@@ -169,18 +170,13 @@ describe('releases of a host', () => {
 describe('a host that follows releases', () => {
   const workspace = useWorkspace();
   let state = '';
-  const hosts: RunningHost[] = [];
+  const keep = useKept();
   const start = async () => {
-    const host = await startHost({ args: ['--modules', 'store:', '--state', state] });
-    hosts.push(host);
-    return host;
+    return keep(await startHost({ args: ['--modules', 'store:', '--state', state] }));
   };
 
   beforeEach(() => {
     state = createFolder();
-  });
-  afterEach(async () => {
-    for (const host of hosts.splice(0)) await host.stop();
   });
 
   it('starts without any release, and from its copy while the store is unavailable', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect as connectTcp, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { type ConsumeMessage, connect } from 'amqplib';
 import { expect } from 'chai';
 import {
@@ -11,17 +11,12 @@ import {
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
-import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.js';
+import { startFaultProxy } from '../../support/fault-proxy.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_PORT, RABBITMQ_URL } from './amqp-server.js';
-import {
-  type AmqpAnswer,
-  type AmqpService,
-  headersOf,
-  respond,
-  startService,
-} from './amqp-service.js';
+import { type AmqpAnswer, headersOf, respond, startService } from './amqp-service.js';
 
 const PATIENCE_MS = 15_000;
 const LATE_ANSWERS = 'late_answers_total';
@@ -29,10 +24,7 @@ const BODY = '{"id": 12345678901234567890}';
 
 describe('amqp adapter', () => {
   let queue: string;
-  const opened: OpenedProvider[] = [];
-  const services: AmqpService[] = [];
-  const proxies: FaultProxy[] = [];
-  const relays: Server[] = [];
+  const keep = useKept();
 
   before(async function () {
     await needRabbit(this);
@@ -42,27 +34,17 @@ describe('amqp adapter', () => {
     queue = `modgate-test.${randomUUID()}`;
   });
 
-  afterEach(async () => {
-    for (const openedProvider of opened.splice(0)) await openedProvider.close();
-    for (const service of services.splice(0)) await service.stop();
-    for (const proxy of proxies.splice(0)) await proxy.stop();
-    for (const relay of relays.splice(0)) relay.close();
-  });
-
   const isConnected = ({ log }: OpenedProvider) =>
     log.some(({ message }) => message === 'connected to RabbitMQ');
 
   const open = async (config: object = {}) => {
-    const running = await openAdapter(amqpAdapter, { url: RABBITMQ_URL, queue, ...config });
-    opened.push(running);
+    const running = keep(await openAdapter(amqpAdapter, { url: RABBITMQ_URL, queue, ...config }));
     await eventually(() => isConnected(running), PATIENCE_MS);
     return running;
   };
 
   const serve = async (handle: (message: ConsumeMessage) => AmqpAnswer | null) => {
-    const service = await startService(RABBITMQ_URL, queue, handle);
-    services.push(service);
-    return service;
+    return keep(await startService(RABBITMQ_URL, queue, handle));
   };
 
   const invoke = (
@@ -285,13 +267,13 @@ describe('amqp adapter', () => {
         broker.on('close', () => socket.destroy()).on('error', () => {});
         socket.on('close', () => broker.destroy()).on('error', () => {});
       });
-      relays.push(relay);
+      keep(relay);
       relay.listen(0, '127.0.0.1');
       await once(relay, 'listening');
       const url = new URL(RABBITMQ_URL);
       url.host = `127.0.0.1:${(relay.address() as AddressInfo).port}`;
       const headers = { 'x-count': 'text', 'x-short': { '!': 'uint16', value: 8 }, 'x-last': 'y' };
-      services.push(await startService(url.href, queue, () => ({ headers, body: '1' })));
+      keep(await startService(url.href, queue, () => ({ headers, body: '1' })));
       const answer = await invoke(await open());
       expect({ ...answer.headers }).to.deep.include({
         'x-count': '7',
@@ -462,8 +444,7 @@ describe('amqp adapter', () => {
 
   describe('connections', () => {
     const openThroughProxy = async (config: object = {}) => {
-      const proxy = await startFaultProxy(RABBITMQ_PORT);
-      proxies.push(proxy);
+      const proxy = keep(await startFaultProxy(RABBITMQ_PORT));
       return { proxy, running: await open({ url: `amqp://127.0.0.1:${proxy.port}`, ...config }) };
     };
 
@@ -495,8 +476,7 @@ describe('amqp adapter', () => {
 
     it('try the brokers of urls in turn', async () => {
       await serve(() => ({ body: '1' }));
-      const dead = await startFaultProxy(RABBITMQ_PORT);
-      proxies.push(dead);
+      const dead = keep(await startFaultProxy(RABBITMQ_PORT));
       await dead.set({ kind: 'refuse' });
       const urls = [`amqp://127.0.0.1:${dead.port}`, `amqp://localhost:${RABBITMQ_PORT}`];
       const running = await open({ url: undefined, urls });
@@ -523,8 +503,7 @@ describe('amqp adapter', () => {
       it(`fail as refused for ${title}, with the text of the broker`, async () => {
         const secrets = { 'env:P': 'another-password-9f2c' };
         const settings = { url: RABBITMQ_URL, queue, ...config };
-        const running = await openAdapter(amqpAdapter, settings, { secrets });
-        opened.push(running);
+        const running = keep(await openAdapter(amqpAdapter, settings, { secrets }));
         const { failure, phase, message } = await failureOf(invoke(running));
         expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
         expect(message).to.match(text);

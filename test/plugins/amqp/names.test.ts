@@ -6,6 +6,7 @@ import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { authority, type Certificate, elsewhere } from '../../support/certificates.js';
 import { type DnsServer, startDnsServer } from '../../support/dns/dns-server.js';
 import { failureOf } from '../../support/failure-of.js';
+import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
 
@@ -15,7 +16,7 @@ const NAME = 'broker.internal';
 describe('amqp adapter: names', () => {
   const servers: Server[] = [];
   const sockets = new Set<Socket>();
-  const opened: OpenedProvider[] = [];
+  const keep = useKept();
   let addresses: readonly string[] = [];
   let isDnsDown = false;
   let dns: DnsServer;
@@ -33,7 +34,6 @@ describe('amqp adapter: names', () => {
   after(() => dns?.close());
 
   afterEach(async () => {
-    for (const running of opened.splice(0)) await running.close();
     for (const server of servers.splice(0)) server.close();
     for (const socket of sockets) socket.destroy();
   });
@@ -59,16 +59,16 @@ describe('amqp adapter: names', () => {
   };
 
   const open = async (url: string, resolver: object = {}, config: object = {}) => {
-    const running = await openAdapter(
-      amqpAdapter,
-      {
-        ...{ url, queue: 'q', ...config },
-        resolver: { servers: [dns.address], refresh_ms: 100, allow_local: true, ...resolver },
-      },
-      { files: { './ca.pem': authority } },
+    return keep(
+      await openAdapter(
+        amqpAdapter,
+        {
+          ...{ url, queue: 'q', ...config },
+          resolver: { servers: [dns.address], refresh_ms: 100, allow_local: true, ...resolver },
+        },
+        { files: { './ca.pem': authority } },
+      ),
     );
-    opened.push(running);
-    return running;
   };
 
   const brokerOf = ({ provider }: OpenedProvider) => provider.facts?.()[0]?.value;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { createServer, type Server, type TlsOptions } from 'node:tls';
+import { createServer, type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import {
@@ -13,6 +13,7 @@ import {
   server as trusted,
 } from '../../support/certificates.js';
 import { failureOf } from '../../support/failure-of.js';
+import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
 
@@ -24,16 +25,10 @@ const OTHER_PIN = Buffer.alloc(32, 3).toString('base64');
 const MUTUAL = { ...CA, cert: './client.pem', key: './client.key' };
 
 describe('amqp adapter: TLS', () => {
-  const servers: Server[] = [];
-  const opened: OpenedProvider[] = [];
+  const keep = useKept();
 
   before(async function () {
     await needRabbit(this);
-  });
-
-  afterEach(async () => {
-    for (const running of opened.splice(0)) await running.close();
-    for (const server of servers.splice(0)) server.close();
   });
 
   /** Ends TLS in front of the broker of the machine. */
@@ -45,7 +40,7 @@ describe('amqp adapter: TLS', () => {
       broker.once('close', () => socket.destroy());
       socket.pipe(broker).pipe(socket);
     });
-    servers.push(server);
+    keep(server);
     server.on('tlsClientError', () => {});
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -54,9 +49,7 @@ describe('amqp adapter: TLS', () => {
 
   const open = async (host: string, port: number, tls?: object) => {
     const config = { url: `amqps://${host}:${port}`, queue: 'q', ...(tls && { tls }) };
-    const running = await openAdapter(amqpAdapter, config, { files: FILES });
-    opened.push(running);
-    return running;
+    return keep(await openAdapter(amqpAdapter, config, { files: FILES }));
   };
 
   const isConnected = ({ log }: OpenedProvider) =>

@@ -1,23 +1,21 @@
 import { expect } from 'chai';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { useKept } from '../../support/use.js';
 import { createCaller, describeLibrary } from './library-module.js';
-import { type LibraryServer, startLibrary } from './library-server.js';
+import { startLibrary } from './library-server.js';
 
 const ROUTES = [{ method: 'POST', path: '/echo', operation: { grpc: 'library.v1.Echo/Echo' } }];
 
 describe('endpoints of kind grpc', () => {
-  const servers: LibraryServer[] = [];
+  const keep = useKept();
   let host: RunningHost | null = null;
 
   afterEach(async () => {
     await host?.stop();
-    for (const server of servers.splice(0)) await server.stop();
   });
 
   const serve = async () => {
-    const server = await startLibrary({ Echo: async () => [{ aBool: true }] });
-    servers.push(server);
-    return server;
+    return keep(await startLibrary({ Echo: async () => [{ aBool: true }] }));
   };
 
   const start = async (endpoints: readonly (string | object)[]) => {

@@ -10,6 +10,7 @@ import {
 import { expect } from 'chai';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
+import { useKept } from '../../support/use.js';
 import { createCaller, describeLibrary } from './library-module.js';
 import {
   LIBRARY_SET,
@@ -25,27 +26,20 @@ const ROUTES = [
 const PATIENCE_MS = 15_000;
 
 describe('reflection of gRPC', () => {
-  const stops: (() => Promise<unknown>)[] = [];
-
-  afterEach(async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
-  });
+  const keep = useKept();
 
   const serve = async (reflection: ReflectionOptions, port = 0): Promise<LibraryServer> => {
-    const server = await startLibrary(
-      { Echo: async ({ request }) => [request] },
-      { port, reflection },
+    return keep(
+      await startLibrary({ Echo: async ({ request }) => [request] }, { port, reflection }),
     );
-    stops.push(() => server.stop());
-    return server;
   };
 
   const start = async (url: string): Promise<RunningHost> => {
-    const host = await startHost({
-      files: describeLibrary(ROUTES, url, {}, { descriptors: { reflection: true } }),
-    });
-    stops.push(() => host.stop());
-    return host;
+    return keep(
+      await startHost({
+        files: describeLibrary(ROUTES, url, {}, { descriptors: { reflection: true } }),
+      }),
+    );
   };
 
   const echo = ({ url }: RunningHost, path = '/echo') =>

@@ -11,27 +11,21 @@ import {
   startProvider,
   startRawProvider,
 } from '../../support/provider.js';
-import { createInvocation, type OpenedProvider, openAdapter } from '../open-adapter.js';
+import { useKept } from '../../support/use.js';
+import { createInvocation, openAdapter } from '../open-adapter.js';
 
 const NEVER = new AbortController().signal;
 
 const readJson = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString());
 
 describe('http adapter: admin, config, manifest and check', () => {
-  const running: (RunningProvider | OpenedProvider)[] = [];
-
-  afterEach(async () => {
-    for (const resource of running.splice(0).reverse()) {
-      await ('stop' in resource ? resource.stop() : resource.close());
-    }
-  });
+  const keep = useKept();
 
   const openOn = async (upstreams: readonly RunningProvider[], config: object = {}) => {
     const endpoints = upstreams.map(({ url }) => url);
     const secrets = { 'env:TOKEN': 'token' };
-    const opened = await openAdapter(httpAdapter, { endpoints, ...config }, { secrets });
-    running.push(...upstreams, opened);
-    return opened.provider;
+    upstreams.forEach(keep);
+    return keep(await openAdapter(httpAdapter, { endpoints, ...config }, { secrets })).provider;
   };
 
   const lastOf = (upstream: ScriptedProvider) => {

@@ -5,9 +5,10 @@ import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { natsAdapter } from '../../../plugins/nats/nats-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
+import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { NATS_URL, needNats } from './nats-server.js';
-import { type NatsAnswer, type NatsService, respond, startService } from './nats-service.js';
+import { type NatsAnswer, respond, startService } from './nats-service.js';
 
 const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
@@ -15,7 +16,7 @@ const NEVER = new AbortController().signal;
 describe('nats adapter', () => {
   let subject: string;
   const opened: OpenedProvider[] = [];
-  const services: NatsService[] = [];
+  const keep = useKept();
 
   before(async function () {
     await needNats(this);
@@ -27,7 +28,6 @@ describe('nats adapter', () => {
 
   afterEach(async () => {
     for (const openedProvider of opened.splice(0)) await openedProvider.close();
-    for (const service of services.splice(0)) await service.stop();
   });
 
   const open = async (config: object = {}) => {
@@ -41,9 +41,7 @@ describe('nats adapter', () => {
   };
 
   const serve = async (handle: (message: Msg) => NatsAnswer | null, queue?: string) => {
-    const service = await startService(subject, handle, { servers: NATS_URL }, queue);
-    services.push(service);
-    return service;
+    return keep(await startService(subject, handle, { servers: NATS_URL }, queue));
   };
 
   const headersOf = ({ headers }: Msg) =>

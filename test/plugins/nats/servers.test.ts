@@ -15,6 +15,7 @@ import {
   server as trusted,
 } from '../../support/certificates.js';
 import { failureOf } from '../../support/failure-of.js';
+import { useKept } from '../../support/use.js';
 import {
   createInvocation,
   eventually,
@@ -23,7 +24,7 @@ import {
   openAdapter,
 } from '../open-adapter.js';
 import { needOwnServer, type OwnServer } from './nats-server.js';
-import { type NatsService, startService } from './nats-service.js';
+import { startService } from './nats-service.js';
 import { createJwtSetup } from './user-credentials.js';
 
 const SUBJECT = 'modgate-test.crm';
@@ -41,12 +42,9 @@ const FILES = { './ca.pem': authority, './client.pem': client.cert, './client.ke
 
 describe('nats adapter: servers', () => {
   const servers: OwnServer[] = [];
-  const opened: OpenedProvider[] = [];
-  const services: NatsService[] = [];
+  const keep = useKept();
 
   afterEach(async () => {
-    for (const openedProvider of opened.splice(0)) await openedProvider.close();
-    for (const service of services.splice(0)) await service.stop();
     for (const server of servers.splice(0)) {
       await server.stop();
       server.remove();
@@ -60,15 +58,11 @@ describe('nats adapter: servers', () => {
   };
 
   const serve = async (options: ConnectionOptions) => {
-    const service = await startService(SUBJECT, () => ({ status: '204' }), options);
-    services.push(service);
-    return service;
+    return keep(await startService(SUBJECT, () => ({ status: '204' }), options));
   };
 
   const open = async (config: object, options: OpenOptions = {}) => {
-    const running = await openAdapter(natsAdapter, { subject: SUBJECT, ...config }, options);
-    opened.push(running);
-    return running;
+    return keep(await openAdapter(natsAdapter, { subject: SUBJECT, ...config }, options));
   };
 
   const isConnected = ({ log }: OpenedProvider) =>

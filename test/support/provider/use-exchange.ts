@@ -1,28 +1,17 @@
 import type { Outcome } from '../../../core/contract/index.js';
 import { httpAdapter } from '../../../plugins/http/http-adapter.js';
-import { createInvocation, type OpenedProvider, openAdapter } from '../../plugins/open-adapter.js';
+import { createInvocation, openAdapter } from '../../plugins/open-adapter.js';
 import { type RunningProvider, startAnsweringProvider } from '../provider.js';
+import { useKept } from '../use.js';
 
 /** Providers and adapters of kind `http` that end after each test. */
 export function useExchange() {
-  const running: (RunningProvider | OpenedProvider)[] = [];
-
-  afterEach(async () => {
-    for (const resource of running.splice(0).reverse()) {
-      await ('stop' in resource ? resource.stop() : resource.close());
-    }
-  });
-
-  const keep = async <T extends RunningProvider>(starting: Promise<T>): Promise<T> => {
-    const provider = await starting;
-    running.push(provider);
-    return provider;
-  };
+  const keepValue = useKept();
+  const keep = async <T extends RunningProvider>(starting: Promise<T>) => keepValue(await starting);
 
   const openOn = async (url: string, config: object = {}, secrets = {}) => {
-    const opened = await openAdapter(httpAdapter, { endpoints: [url], ...config }, { secrets });
-    running.push(opened);
-    return opened.provider;
+    const settings = { endpoints: [url], ...config };
+    return keepValue(await openAdapter(httpAdapter, settings, { secrets })).provider;
   };
 
   const callRaw = async (answer: string | Buffer, others = {}): Promise<Outcome> => {
