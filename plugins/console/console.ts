@@ -1,4 +1,10 @@
-import type { Actor, Surface, SurfaceCall, SurfaceContext } from '../../core/contract/index.js';
+import type {
+  Actor,
+  Surface,
+  SurfaceCall,
+  SurfaceContext,
+  SurfaceError,
+} from '../../core/contract/index.js';
 import type { Bundle } from '../shared/bundle.js';
 import { parseUrl } from '../shared/parse-url.js';
 import { findPage, type Pages, servePages } from '../shared/serve-pages.js';
@@ -128,7 +134,7 @@ export class Console implements Surface {
     if (route === DEVELOPER_ROUTE) await this.#signIn.assertDeveloper(call);
     if (!SIGN_IN_ROUTES.has(route)) {
       const found = await this.#findSession(request, call);
-      if (found === null) throw createUnauthenticated();
+      if (found === null) throw this.#createUnauthenticated(request, call);
       await this.#admitActor(found.session.actor, request, path);
     }
     assertJsonBody(request);
@@ -155,7 +161,7 @@ export class Console implements Surface {
     if (route === DEVELOPER_ROUTE) return this.#signIn.asDeveloper(request, call);
     if (route === 'GET /oidc/start') return this.#oidc.start(request, call);
     const session = await this.#findSession(request, call);
-    if (session === null) throw createUnauthenticated();
+    if (session === null) throw this.#createUnauthenticated(request, call);
     return this.#serveApi({ request, call, path, searchParams, ...session });
   }
 
@@ -168,8 +174,13 @@ export class Console implements Surface {
     return lookup;
   }
 
+  #createUnauthenticated(request: Request, call: SurfaceCall): SurfaceError {
+    const cookie = readSessionCookie(request, call);
+    return createUnauthenticated(cookie === null ? null : this.#sessions.findEnd(cookie));
+  }
+
   async #lookUpSession(request: Request, call: SurfaceCall): Promise<FoundSession | null> {
-    const cookie = readCookie(SESSION_COOKIE, call.origin, request.headers.get('cookie'));
+    const cookie = readSessionCookie(request, call);
     const session = cookie === null ? null : await this.#sessions.find(cookie, true, call);
     return cookie === null || session === null ? null : { cookie, session };
   }
@@ -211,4 +222,8 @@ export class Console implements Surface {
       states,
     });
   }
+}
+
+function readSessionCookie(request: Request, call: SurfaceCall): string | null {
+  return readCookie(SESSION_COOKIE, call.origin, request.headers.get('cookie'));
 }

@@ -22,6 +22,7 @@ import {
   type SurfaceFactory,
 } from '../../contract/index.js';
 import type { SurfaceStatus } from '../../contract/plugin-status.js';
+import type { References } from '../../document/references.js';
 import { ConfigError, createUnavailable, HostError } from '../../errors.js';
 import { type ErrorOwner, runAs } from '../../isolation/error-owner.js';
 import { ModuleScope } from '../../isolation/scope.js';
@@ -36,6 +37,7 @@ import type { Client } from '../../operations/request.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import type { Store } from '../../store/store.js';
 import { readVersion } from '../../version.js';
+import { openReloadedFiles } from '../../watch/reloaded-file.js';
 import { toCurrentActor } from '../authenticate-request.js';
 import { createCredentialMask } from '../credential-filter.js';
 import { assertResponse, assertSurface, cancelBody } from './assert-surface.js';
@@ -151,13 +153,27 @@ export class MountedSurface {
     return { name, plugin, prefix, state, reason: this.#reason };
   }
 
+  /** Returns the secrets of the config; those of files follow their files. */
+  async #followSecrets({ files, secret }: References): Promise<References['secret']> {
+    if (files.length === 0) return secret;
+    const reloaded = await openReloadedFiles(files, {
+      log: this.log,
+      name: 'surface files',
+      describe: () => ({}),
+      parse: async () => (await readSurfaceConfig(this.#choice, this.#factory)).references,
+    });
+    this.#scope.defer(() => reloaded.close());
+    return (reference) => reloaded.current.secret(reference);
+  }
+
   /**
    * Opens the surface. Other failures are logged, and the surface stays closed.
    * @throws ConfigError for a config that the surface rejects.
    */
   async open(): Promise<void> {
     const { config, references } = await readSurfaceConfig(this.#choice, this.#factory);
-    const { secret, file, path } = references;
+    const { file, path } = references;
+    const secret = await this.#followSecrets(references);
     const context: SurfaceContext = {
       scope: this.#scope,
       log: this.log,

@@ -73,7 +73,7 @@ export async function findBearer(
   if (header === null) return null;
   const [, scheme = '', token = ''] = /^([A-Za-z][A-Za-z0-9._-]*) +(.+)$/.exec(header) ?? [];
   const actor = await context.authenticate({ scheme: scheme.toLowerCase(), token }, call);
-  if (actor === null) throw createUnauthenticated();
+  if (actor === null) throw createUnauthenticated(null);
   return actor;
 }
 

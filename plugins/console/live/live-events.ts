@@ -8,7 +8,8 @@ import {
   SurfaceError,
 } from '../../../core/contract/index.js';
 import { hasScope, MODULES_SCOPE } from '../api/scopes.js';
-import type { EndReason, Session, Sessions } from '../sessions/sessions.js';
+import type { EndReason } from '../sessions/end-reasons.js';
+import type { Session, Sessions } from '../sessions/sessions.js';
 import { ApprovalFeed } from './approval-feed.js';
 import { CallFeed } from './call-feed.js';
 import { BrowserStream, encodeEvent } from './event-stream.js';

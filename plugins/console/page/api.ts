@@ -1,17 +1,28 @@
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { HostResource } from '../../../core/contract/listing.js';
 import { API } from '../paths.js';
+import { describeEnd, END_REASONS } from '../sessions/end-reasons.js';
+import { hasEdits } from './edits.js';
 import { formatJson, parseJson } from './exact-json.js';
 import type { Problem, Session, SessionEnd } from './types.js';
 
-/** `undefined` until it is known; `null` when signed out. */
+/**
+ * `undefined` until it is known; `null` when signed out. One that has ended otherwise stays until
+ * the next sign-in if its page has edited fields.
+ */
 export const session = signal<Session | null | undefined>(undefined);
 /** The reason why the session of this page has ended, until the next sign-in. */
 export const sessionEnd = signal<SessionEnd | null>(null);
 
+export function isSignedIn(): boolean {
+  return Boolean(session.value) && sessionEnd.value === null;
+}
+
 export function endSession(reason: SessionEnd): void {
-  if (session.value) sessionEnd.value = reason;
-  session.value = null;
+  batch(() => {
+    if (session.value) sessionEnd.value ??= reason;
+    if (!session.value || reason === 'signed_out' || !hasEdits()) session.value = null;
+  });
 }
 
 export type Answer<T> =
@@ -50,8 +61,8 @@ export async function call<T>(
     return { ok: false, status: 0, problem: UNREACHABLE };
   }
   const { status } = response;
-  if (status === 401) endSession('unknown');
   const data = parse(text);
+  if (status === 401) endSession(findEnd(data));
   if (response.ok) return { ok: true, status, data: data as T };
   const problem = isProblem(data) ? data : createProblem(status);
   const isExplained = status === 403 && path.startsWith('/modules/');
@@ -88,6 +99,11 @@ function parse(text: string): unknown {
 
 function isProblem(data: unknown): data is Problem {
   return typeof data === 'object' && data !== null && 'code' in data && 'detail' in data;
+}
+
+function findEnd(data: unknown): SessionEnd {
+  const reasons = isProblem(data) ? (data.errors ?? []).map(({ reason }) => reason) : [];
+  return END_REASONS.find((end) => reasons.includes(describeEnd(end))) ?? 'unknown';
 }
 
 function createProblem(status: number): Problem {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { call, hasScope, session } from './api.js';
+import { call, hasScope, isSignedIn, session } from './api.js';
 import { connect, connection, disconnect } from './live.js';
 import { pathTo, segments } from './location.js';
 import { dataOf, listPages } from './pages.js';
@@ -131,6 +131,6 @@ async function signOut(): Promise<void> {
   disconnect();
   const answer = await call('DELETE', '/session');
   if (answer.ok) session.value = null;
-  else if (session.value) connect();
-  signOutProblem.value = answer.ok || !session.value ? null : answer.problem;
+  else if (isSignedIn()) connect();
+  signOutProblem.value = answer.ok || !isSignedIn() ? null : answer.problem;
 }

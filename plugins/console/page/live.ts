@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { hashList } from '../live/list-hash.js';
 import { API } from '../paths.js';
-import { endSession, get, session } from './api.js';
+import { endSession, get, isSignedIn } from './api.js';
 import { parseJson } from './exact-json.js';
 import type {
   CallRecord,
@@ -61,6 +61,11 @@ type CountChanges = { modules: Record<string, [number, number, number, number, n
 export function connect(): void {
   disconnect();
   connection.value = 'connecting';
+  if (document.hidden && heardAt === 0) {
+    // Many pages may be opened in the background at once.
+    isPaused = true;
+    return;
+  }
   watch = setInterval(reopenSilent, WATCH_MS);
   followVisibility();
   const extras = [calls, approvals].filter(({ listeners }) => listeners.size > 0);
@@ -118,9 +123,12 @@ function pause(): void {
 
 function resume(): void {
   isPaused = false;
-  if (!session.value) return;
+  if (isSignedIn()) reconnect();
+}
+
+/** Follows the host again: what has changed meanwhile is read as after a lost connection. */
+export function reconnect(): void {
   connect();
-  // Later changes are read as after a lost connection.
   connection.value = 'lost';
 }
 
@@ -184,8 +192,7 @@ function on<T>(name: string, listener: (data: T) => void): void {
 /** Detects a connection that stays open after its network was lost. */
 function reopenSilent(): void {
   if (source?.readyState !== EventSource.OPEN || Date.now() - heardAt < MAX_SILENCE_MS) return;
-  connect();
-  connection.value = 'lost';
+  reconnect();
 }
 
 /** Returns `undefined` before the first list. */
@@ -207,7 +214,7 @@ async function onError(): Promise<void> {
   const failed = source;
   await get('/session');
   setTimeout(() => {
-    if (session.value && source === failed) connect();
+    if (isSignedIn() && source === failed) connect();
   }, 2000);
 }
 

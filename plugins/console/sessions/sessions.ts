@@ -5,6 +5,7 @@ import {
   type SurfaceContext,
   SurfaceError,
 } from '../../../core/contract/index.js';
+import { describeEnd, type EndReason } from './end-reasons.js';
 import {
   actorPrefix,
   createCookieValue,
@@ -49,8 +50,6 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-export type EndReason = 'signed_out' | 'expired' | 'revoked';
-
 /** The cached values of this process besides the record. */
 interface Known {
   readonly actor: Actor;
@@ -80,6 +79,8 @@ export class Sessions {
   readonly #issuers: TokenIssuers;
   readonly #renewal: TokenRenewal;
   readonly #known = new Map<string, Known>();
+  /** The reasons of the last sessions that this process has ended. */
+  readonly #ended = new Map<string, EndReason>();
   /** The listeners by the key of the record. */
   readonly #onEnd = new Map<string, Set<(reason: EndReason) => void>>();
 
@@ -203,8 +204,14 @@ export class Sessions {
   /** Ends a session. @returns whether it still existed */
   async end(key: string, reason: EndReason): Promise<boolean> {
     const existed = await this.#stored.delete(key);
+    if (existed) addNewest(this.#ended, key, reason);
     this.#announceEnd(key, reason);
     return existed;
+  }
+
+  /** The reason of the end of a session; `null` if this process has not ended it. */
+  findEnd(cookie: string): EndReason | null {
+    return this.#ended.get(recordKey(cookie) ?? '') ?? null;
   }
 
   /**
@@ -334,18 +341,24 @@ export class Sessions {
   }
 
   #remember(key: string, session: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, session);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_KNOWN) break;
-      this.#known.delete(oldest);
-    }
+    addNewest(this.#known, key, session);
   }
 }
 
-export function createUnauthenticated(): SurfaceError {
+/** Removes the oldest entries beyond `MAX_KNOWN`. */
+function addNewest<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= MAX_KNOWN) break;
+    map.delete(oldest);
+  }
+}
+
+/** @param end the reason of the end of the session, if it is known */
+export function createUnauthenticated(end: EndReason | null): SurfaceError {
   return new SurfaceError('unauthorized', 'a session is required', {
-    errors: [{ field: 'cookie', reason: 'no session' }],
+    errors: [{ field: 'cookie', reason: end === null ? 'no session' : describeEnd(end) }],
     nextActions: ['sign in at /console'],
     headers: { 'www-authenticate': 'Session' },
   });

@@ -10,7 +10,7 @@ import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
 import type { IssuedTokens } from '../sessions/token-renewal.js';
 import { createState } from './oidc-cookie.js';
-import { chooseSecretAuth, unwrapFailure, withUsualTokens } from './token-responses.js';
+import { createSecretAuth, unwrapFailure, withUsualTokens } from './token-responses.js';
 
 /** The time for each request to the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
@@ -39,18 +39,21 @@ export class OidcClient {
   /** The callback of this issuer only: `/console/api/oidc/callback/login.example`. */
   readonly ownCallback: string;
   readonly #config: OidcIssuerConfig;
-  readonly #secret: Secret | null;
+  readonly #readSecret: (() => Secret) | null;
   readonly #isOnly: boolean;
   #discovered: { readonly configuration: Promise<Configuration>; readonly at: number } | null =
     null;
 
-  /** @param isOnly whether it is the only issuer */
-  constructor(config: OidcIssuerConfig, secret: Secret | null, isOnly: boolean) {
+  /**
+   * @param readSecret reads the current secret of the client; `null` without one
+   * @param isOnly whether it is the only issuer
+   */
+  constructor(config: OidcIssuerConfig, readSecret: (() => Secret) | null, isOnly: boolean) {
     this.issuer = config.issuer;
     this.ownCallback = `${OIDC_CALLBACK}/${toSegment(config.issuer)}`;
     this.#isOnly = isOnly;
     this.#config = config;
-    this.#secret = secret;
+    this.#readSecret = readSecret;
   }
 
   /** Returns the address for the browser, and the values that the response must contain. */
@@ -153,11 +156,9 @@ export class OidcClient {
   async #readConfiguration(): Promise<Configuration> {
     const client = await import('openid-client');
     const { issuer, client_id: clientId } = this.#config;
-    const secret = this.#secret?.reveal();
+    const readSecret = this.#readSecret;
     const authentication =
-      secret === undefined
-        ? client.None()
-        : chooseSecretAuth(client.ClientSecretBasic(secret), client.ClientSecretPost(secret));
+      readSecret === null ? client.None() : createSecretAuth(client, readSecret);
     const url = new URL(issuer);
     const isPlain = url.protocol === 'http:' && isLoopbackName(url.hostname);
     return client.discovery(url, clientId, undefined, authentication, {

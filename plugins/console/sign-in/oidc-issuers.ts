@@ -19,8 +19,8 @@ export class OidcIssuers implements TokenIssuers {
     this.#clients = new Map(
       issuers.map((config) => {
         const { client_secret: reference } = config;
-        const secret = reference === undefined ? null : context.secret(reference);
-        return [config.issuer, new OidcClient(config, secret, issuers.length === 1)];
+        const readSecret = reference === undefined ? null : () => context.secret(reference);
+        return [config.issuer, new OidcClient(config, readSecret, issuers.length === 1)];
       }),
     );
     assertDistinct([...this.#clients.values()]);

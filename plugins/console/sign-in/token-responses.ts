@@ -1,5 +1,6 @@
+import type * as OpenidClient from 'openid-client';
 import type { ClientAuth, CustomFetchOptions } from 'openid-client';
-import { isProviderFailure } from '../../../core/contract/index.js';
+import { isProviderFailure, type Secret } from '../../../core/contract/index.js';
 import { parseMembers, readTokenAnswer } from '../../shared/transport/tokens/token-answer.js';
 
 type IssuerFetch = (url: string, options: CustomFetchOptions) => Promise<Response>;
@@ -37,11 +38,21 @@ export async function unwrapFailure<T>(work: Promise<T>): Promise<T> {
 
 const BASIC = 'client_secret_basic';
 
-/** Sends the secret in the form if the issuer's metadata lists that, and not Basic authentication. */
-export function chooseSecretAuth(basic: ClientAuth, post: ClientAuth): ClientAuth {
+/**
+ * Sends the current secret, in the form if the issuer's metadata lists that, and not Basic
+ * authentication.
+ */
+export function createSecretAuth(
+  {
+    ClientSecretBasic,
+    ClientSecretPost,
+  }: Pick<typeof OpenidClient, 'ClientSecretBasic' | 'ClientSecretPost'>,
+  readSecret: () => Secret,
+): ClientAuth {
   return (server, ...request) => {
     const { token_endpoint_auth_methods_supported: methods = [BASIC] } = server;
     const usesPost = methods.includes('client_secret_post') && !methods.includes(BASIC);
-    return (usesPost ? post : basic)(server, ...request);
+    const create = usesPost ? ClientSecretPost : ClientSecretBasic;
+    create(readSecret().reveal())(server, ...request);
   };
 }

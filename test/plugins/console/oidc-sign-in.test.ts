@@ -9,6 +9,7 @@ import {
   type SignInProvider,
   startSignInProvider,
 } from '../../support/console/sign-in-provider.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 
@@ -90,6 +91,36 @@ describe('sign-in to the console at an issuer', () => {
     });
     const jar = browser.jar(new URL(host.url).host);
     expect([...jar.keys()]).to.deep.equal(['modgate']);
+  });
+
+  it('sends the secret of a file as it is now', async () => {
+    const { issuer } = provider;
+    const client = { issuer, client_id: CONSOLE_CLIENT.id, client_secret: 'file:client-secret' };
+    const config = join(folder, 'rotated.yaml');
+    const surfaces = { console: { oidc: [{ ...client, resource: AUDIENCE }] } };
+    writeFileSync(config, JSON.stringify({ issuers: join(folder, 'issuers.json'), surfaces }));
+    writeFileSync(join(folder, 'client-secret'), 'the secret of last month\n');
+    const rotated = await startHost({ dev: false, args: ['--config', config] });
+    const callback = `${rotated.url}/console/api/oidc/callback`;
+    provider.serve(callback);
+    const signIn = async () => {
+      const query = new URLSearchParams({ issuer, return: '/console' });
+      const { visited } = await new Browser().open(
+        `${rotated.url}/console/api/oidc/start?${query}`,
+      );
+      return visited.at(-1);
+    };
+    try {
+      expect(await signIn()).to.equal(`${rotated.url}/console?sign_in=failed`);
+      writeFileSync(join(folder, 'client-secret'), `${CONSOLE_CLIENT.secret}\n`);
+      const isRead = () => rotated.output().includes('surface files reloaded');
+      await waitUntil('the new secret', isRead, 10_000);
+      expect(await signIn()).to.equal(`${rotated.url}/console`);
+      expect(rotated.output()).to.not.contain(CONSOLE_CLIENT.secret);
+    } finally {
+      await rotated.stop();
+      provider.serve(`${host.url}/console/api/oidc/callback`);
+    }
   });
 
   it('uses PKCE, state and nonce, which the cookie hides', async () => {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { parseRolesFile } from '../../../core/auth/role-table.js';
 import { Roles } from '../../../core/auth/roles.js';
 import { SurfaceError, type SurfaceRecord } from '../../../core/contract/index.js';
-import { type EndReason, Sessions } from '../../../plugins/console/sessions/sessions.js';
+import type { EndReason } from '../../../plugins/console/sessions/end-reasons.js';
+import { Sessions } from '../../../plugins/console/sessions/sessions.js';
 import { createRecordedLog } from '../../support/auth/recorded-log.js';
 import {
   CALL,

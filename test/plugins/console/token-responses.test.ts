@@ -58,7 +58,7 @@ describe('a sign-in whose issuer', () => {
 
   async function signIn() {
     const config = { issuer, client_id: 'console', client_secret: 'env:SECRET' } as const;
-    const client = new OidcClient(config, new Secret(SECRET), true);
+    const client = new OidcClient(config, () => new Secret(SECRET), true);
     const { checks, callback } = await client.begin(ORIGIN);
     nonce = checks.nonce;
     const query = new URLSearchParams({ code: 'c', state: checks.state });

@@ -102,6 +102,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
   const { service, key, value_type: type, redacted, pending_restart: isPending } = value;
   const editable = value.editable && isWritable;
   const before = toText(value.desired_value, type);
+  const hasValue = value.desired_value !== null && value.desired_value !== undefined;
   const [text, setText] = useState<string | null>(null);
   const [isConfirming, setConfirming] = useState(false);
   const [isOutdated, setOutdated] = useState(false);
@@ -109,7 +110,8 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
   /** The time at which this page has written the value. */
   const [written, setWritten] = useState<string | null>(null);
   const now = text ?? before;
-  const isChanged = text !== null && (redacted || text !== before);
+  const isChanged = text !== null && (redacted || !hasValue || text !== before);
+  const byDefault = field?.default === undefined ? null : toText(field.default, type);
   const write = async () => {
     let next: unknown;
     try {
@@ -187,11 +189,13 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
             <dl class="pairs note">
               <div>
                 <dt>Now</dt>
-                <dd>{redacted ? 'not shown' : <code>{before === '' ? 'empty' : before}</code>}</dd>
+                <dd>
+                  {redacted ? 'not shown' : <code>{hasValue ? before || 'empty' : 'none'}</code>}
+                </dd>
               </div>
               <div>
                 <dt>Then</dt>
-                <dd>{redacted ? 'the new value' : <code>{now === '' ? 'empty' : now}</code>}</dd>
+                <dd>{redacted && now !== '' ? 'the new value' : <code>{now || 'empty'}</code>}</dd>
               </div>
             </dl>
           )}
@@ -200,6 +204,18 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
               {isConfirming ? 'Write' : 'Review the change'}
               <span class="hidden">{isConfirming ? ` ${name}` : ` of ${name}`}</span>
             </FocusableButton>
+            {byDefault !== null && byDefault !== now && (
+              <button type="button" class="quiet" onClick={() => setText(byDefault)}>
+                Use the default
+                <span class="hidden"> of {name}</span>
+              </button>
+            )}
+            {type.kind === 'string' && text === null && (redacted || !hasValue) && (
+              <button type="button" class="quiet" onClick={() => setText('')}>
+                Set to empty
+                <span class="hidden"> the value of {name}</span>
+              </button>
+            )}
             {isChanged && (
               <button
                 type="button"

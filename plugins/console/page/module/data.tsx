@@ -4,7 +4,7 @@ import { formatJson, isLongNumber } from '../exact-json.js';
 import { query, setQuery } from '../location.js';
 import type { ActionInputField, AdminEntity, Manifest, ModuleStatus, Problem } from '../types.js';
 import { FocusableButton } from '../ui/focusable-button.js';
-import { formatTime } from '../ui/format-time.js';
+import { formatTime, toTime } from '../ui/format-time.js';
 import { Panel } from '../ui/panel.js';
 import { Card, Empty, formatCount, Loading, ProblemBox } from '../ui/parts.js';
 import { type Column, Table } from '../ui/table.js';
@@ -259,8 +259,8 @@ function formatMember(row: Row, field: ActionInputField): string {
 function formatValue(value: unknown, field?: ActionInputField): string {
   if (value === null || value === undefined) return '–';
   if (field?.type === 'timestamp' && (typeof value === 'string' || typeof value === 'number')) {
-    const time = new Date(value);
-    return Number.isNaN(time.getTime()) ? String(value) : formatTime(time);
+    const time = toTime(value);
+    return time === null ? String(value) : formatTime(time);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'object' ? formatJson(value) : String(value);

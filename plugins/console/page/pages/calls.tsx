@@ -29,7 +29,6 @@ const MAX_SHOWN = 2000;
 const PAGE_SIZE = 100;
 /** `host_` and the first digits, which identify a host for people. */
 const SHORT_ID = 13;
-const STATUS = /^[1-5](?:\d\d|xx)$/;
 
 const CELLS = {
   at: ({ at }: CallRecord) => <time dateTime={at}>{formatTime(at)}</time>,
@@ -53,7 +52,7 @@ const CELLS = {
 
 export function CallsPage() {
   const filters = readFilters();
-  const { module, status } = filters;
+  const { module } = filters;
   const by = query.value.get('by') ?? '';
   const [isPaused, setPaused] = useState(false);
   const { calls, hosts, problem, next, more } = useCalls(filters, isPaused);
@@ -62,16 +61,7 @@ export function CallsPage() {
     <>
       <PageHead title="Calls">
         <ModuleSelect value={module} onSelect={(name) => setQuery({ module: name })} />
-        <label class="inline">
-          Status{' '}
-          <input
-            class="short"
-            pattern="[1-5](\d\d|xx)"
-            placeholder="all"
-            value={status}
-            onInput={(event) => setQuery({ status: event.currentTarget.value })}
-          />
-        </label>
+        <TextFilter name="status" label="Status" value={filters.status} />
         <TextFilter name="route" label="Route" value={filters.route} />
         <TextFilter name="code" label="Code" value={filters.code} />
         <TextFilter name="step" label="Step" value={filters.step} />
@@ -176,7 +166,7 @@ function matches(call: CallRecord, filters: Filters): boolean {
   return (
     EQUAL.every((name) => filters[name] === '' || String(call[name]) === filters[name]) &&
     (route === '' || [call.route, `${call.method} ${call.route}`].includes(route)) &&
-    (!STATUS.test(status) || String(call.status).startsWith(status.replace('xx', ''))) &&
+    (status === '' || String(call.status).startsWith(status.replace('xx', ''))) &&
     (since === '' || at >= Date.parse(since)) &&
     (until === '' || at < Date.parse(until))
   );
@@ -185,7 +175,7 @@ function matches(call: CallRecord, filters: Filters): boolean {
 function toParameters(filters: Filters): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(filters)) {
-    if (value !== '' && (name !== 'status' || STATUS.test(value))) parameters.set(name, value);
+    if (value !== '') parameters.set(name, value);
   }
   return parameters;
 }

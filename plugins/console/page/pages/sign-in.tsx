@@ -1,3 +1,4 @@
+import { batch } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { OIDC } from '../../paths.js';
 import { call, get, session, sessionEnd } from '../api.js';
@@ -57,6 +58,8 @@ export function SignIn() {
 
 function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
   const [token, setToken] = useState('');
+  // A new document would lose the fields of the page.
+  const isKept = Boolean(session.value);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
   const signIn = async (path: string, body?: object) => {
@@ -83,10 +86,17 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
           key={issuer}
           class="button primary"
           href={`${OIDC}/start?${new URLSearchParams({ issuer, return: returnPath() })}`}
+          {...(isKept && { target: '_blank' })}
         >
           Sign in with {name}
         </a>
       ))}
+      {isKept && oidc.length > 0 && (
+        <p class="fine">
+          It opens in a new tab, because this one keeps what you have entered. Come back when you
+          are signed in.
+        </p>
+      )}
       {(developer || oidc.length > 0) && <p class="or">or</p>}
       <form
         onSubmit={(event) => {
@@ -119,9 +129,15 @@ function Methods({ methods: { developer, oidc } }: { methods: SignInMethods }) {
 
 export async function loadSession(): Promise<void> {
   const answer = await get<Session>('/session');
-  session.value = answer.ok ? answer.data : null;
-  if (!answer.ok) return;
-  sessionEnd.value = null;
+  // A failed call has ended the session, whose page stays.
+  if (!answer.ok) {
+    if (!session.value) session.value = null;
+    return;
+  }
+  batch(() => {
+    session.value = answer.data;
+    sessionEnd.value = null;
+  });
   // The outcome of another sign-in, which the page must not show after a sign-out.
   if (query.value.has('sign_in')) setQuery({ sign_in: null });
 }

@@ -10,3 +10,28 @@ export function formatTime(at: string | number | Date): string {
 export function formatClock(at: string | number): string {
   return new Date(at).toLocaleTimeString(undefined, ZONE);
 }
+
+/** The smallest number of each unit that is a time after 1973, from nanoseconds to seconds. */
+const UNITS = [
+  [1e17, 1e6],
+  [1e14, 1e3],
+  [1e11, 1],
+  [0, 1e-3],
+] as const;
+/** A shorter text of digits may be a year. */
+const NUMBER = /^-?\d{9,}(?:\.\d+)?$/;
+
+/**
+ * Reads a time of a provider: a text, or a number since 1970, whose size tells its unit. Returns
+ * `null` for any other value.
+ */
+export function toTime(value: string | number): Date | null {
+  const isNumber = typeof value === 'number' || NUMBER.test(value);
+  const time = new Date(isNumber ? toMilliseconds(Number(value)) : value);
+  return Number.isNaN(time.getTime()) ? null : time;
+}
+
+function toMilliseconds(value: number): number {
+  const [, divisor] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [0, 1];
+  return value / divisor;
+}

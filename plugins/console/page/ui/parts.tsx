@@ -12,7 +12,11 @@ import { formatTime } from './format-time.js';
  */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
   useEffect(() => {
+    const previous = document.title;
     document.title = `${title} · modgate`;
+    return () => {
+      document.title = previous;
+    };
   }, [title]);
   return (
     <header class="page-head">

@@ -23,11 +23,23 @@ export function describeCalls(setup: ConsoleSetup): void {
       expect(new URL(page.url()).searchParams.get('by')).to.equal('actor,route');
     });
 
+    for (const value of ['40', '4x', '600', 'ok']) {
+      it(`says that ${value} is not a status`, async () => {
+        const page = await setup.open(`/console/calls?actor=service:counted&status=${value}`);
+        await page.getByRole('alert').getByText('status', { exact: true }).waitFor();
+        expect(await page.getByRole('button', { name: 'GET /contacts' }).count()).to.equal(0);
+        await page.getByRole('textbox', { name: 'Status' }).fill('2xx');
+        await page.getByRole('textbox', { name: 'Status' }).press('Enter');
+        await page.getByRole('button', { name: 'GET /contacts' }).first().waitFor();
+      });
+    }
+
     it('selects by route, class of status and time', async () => {
       const page = await setup.open('/console/calls?actor=service:counted&status=4xx');
       await page.getByRole('button', { name: 'GET /modules/cmr/http/others' }).waitFor();
       expect(await page.getByRole('button', { name: 'GET /contacts' }).count()).to.equal(0);
       await page.getByRole('textbox', { name: 'Status' }).fill('');
+      await page.getByRole('textbox', { name: 'Status' }).press('Enter');
       await page.getByRole('textbox', { name: 'Route' }).fill('GET /contacts');
       await page.getByRole('textbox', { name: 'Route' }).press('Enter');
       await page.getByRole('button', { name: 'GET /contacts' }).nth(1).waitFor();

@@ -473,6 +473,21 @@ export function describeModulePages(setup: ConsoleSetup): void {
       expect(await cardOf(page, 'greeting').getByLabel('Value').inputValue()).to.equal(text);
     });
 
+    it('returns to its default, and to an empty text', async () => {
+      const page = await openTab('Configuration');
+      const press = (name: string) => page.getByRole('button', { name }).click();
+      await cardOf(page, 'greeting').getByLabel('Value').fill('good day');
+      await write(page, 'greeting');
+      await press('Use the default of crm greeting');
+      expect(await write(page, 'greeting')).to.include.members(['Then', 'hello']);
+      const unused = page.getByRole('button', { name: 'Use the default of crm greeting' });
+      expect(await unused.count()).to.equal(0);
+      await cardOf(page, 'greeting').getByLabel('Value').fill('');
+      expect((await write(page, 'greeting')).slice(-2)).to.deep.equal(['Then', 'empty']);
+      await press('Set to empty the value of crm api_key');
+      expect((await write(page, 'api_key')).slice(-2)).to.deep.equal(['Then', 'empty']);
+    });
+
     it('never shows a sensitive value', async () => {
       const page = await openTab('Configuration');
       const card = cardOf(page, 'api_key');

@@ -13,6 +13,37 @@ export function describeOverview(setup: ConsoleSetup): void {
 
     after(() => setup.drop('ill.json', null));
 
+    it('shows bars and legends in forced colors', async () => {
+      const headers = { authorization: 'Bearer dev-service:a:crm.read' };
+      await fetch(`${setup.host.url}/modules/crm/http/contacts`, { headers });
+      const page = await setup.open('/console', { forcedColors: 'active' });
+      await page.locator('.bar.main').first().waitFor();
+      const colors = (await page.evaluate(`(() => {
+        const of = (name, part) =>
+          getComputedStyle(document.querySelector(name), part).backgroundColor;
+        return [of('body'), of('.bar.main'), of('.bar.soft'), of('.latency .legend', '::before')];
+      })()`)) as string[];
+      const [canvas, ...shown] = colors;
+      for (const color of shown) expect(color).to.not.be.oneOf([canvas, 'rgba(0, 0, 0, 0)']);
+    });
+
+    it('opened in the background follows the host once it is shown', async () => {
+      const opened: string[] = [];
+      const page = await setup.open('/console', {
+        prepare: async (target) => {
+          target.on('request', (request) => void opened.push(request.url()));
+          await target.addInitScript(
+            "Object.defineProperty(document, 'hidden', { value: true, configurable: true })",
+          );
+        },
+      });
+      await page.getByText('Connecting', { exact: true }).waitFor();
+      expect(opened.filter((url) => url.includes('/api/events'))).to.deep.equal([]);
+      await page.evaluate(`delete document.hidden;
+        document.dispatchEvent(new Event('visibilitychange'))`);
+      await page.getByText('Live', { exact: true }).waitFor();
+    });
+
     it('names modules whose endpoint is down', async () => {
       const page = await setup.open('/console');
       await page.getByText('1 with an endpoint down').waitFor();

@@ -106,6 +106,56 @@ export function describeSignIn(setup: ConsoleSetup): void {
     });
   });
 
+  describe('a filled form', () => {
+    const TEXT = 'good morning';
+    const revoke = async (page: Page) => {
+      const [cookie] = await page.context().cookies();
+      const sessionCall = { path: '/session', cookie: `modgate=${cookie?.value}` };
+      const { id } = parseJson(await callConsole(setup.host, sessionCall)) as { id: string };
+      const headers = [SAME_ORIGIN, ['authorization', `Bearer ${OPS}`] as const];
+      await callConsole(setup.host, { method: 'DELETE', path: `/sessions/${id}`, headers });
+      await heading(page, 'Sign in').waitFor();
+    };
+    const fill = async () => {
+      const page = await setup.open('/console/modules/crm?tab=Configuration');
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByLabel('Value of crm greeting', { exact: true }).fill(TEXT);
+      return page;
+    };
+    const signIn = async (page: Page, token: string) => {
+      await page.getByLabel('Token').fill(token);
+      await button(page, 'Sign in').click();
+      await button(page, 'Sign out').waitFor();
+    };
+
+    it('is there again after the same actor has signed in again', async () => {
+      const page = await fill();
+      await revoke(page);
+      expect(await page.getByLabel('Value of crm greeting').isVisible()).to.equal(false);
+      const link = page.getByRole('link', { name: /^Sign in with/ });
+      expect(await link.getAttribute('target')).to.equal('_blank');
+      const stored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state])';
+      expect(await page.evaluate(stored)).to.not.include(TEXT);
+      await signIn(page, OPERATOR);
+      const field = page.getByLabel('Value of crm greeting', { exact: true });
+      await field.waitFor();
+      expect(await field.inputValue()).to.equal(TEXT);
+      await page.getByText('Live', { exact: true }).waitFor();
+      expect(await page.title()).to.match(/^crm/);
+    });
+
+    it('is gone after another actor has signed in, and after a sign-out', async () => {
+      const page = await fill();
+      await revoke(page);
+      await signIn(page, OPERATOR.replace('dev-user:', 'dev-user:x'));
+      expect(await page.content()).to.not.include(TEXT);
+      const other = await fill();
+      await button(other, 'Sign out').click();
+      await heading(other, 'Sign in').waitFor();
+      expect(await other.getByLabel('Value of crm greeting').count()).to.equal(0);
+    });
+  });
+
   describe('sign-in at an issuer', () => {
     const openSignIn = async (outcome: ConsoleSetup['issuer']['outcome']) => {
       setup.issuer.outcome = outcome;
