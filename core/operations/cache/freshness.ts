@@ -54,7 +54,8 @@ export function readFreshness(
     { shared: isShared, cacheHeuristic: 0, immutableMinTimeToLive: 0 },
   );
   if (!policy.storable()) return null;
-  const age = Math.floor(policy.age());
+  // An invalid one can be negative.
+  const age = Math.max(0, Math.floor(policy.age()));
   const isBounded = hasLifetime(headers, names, isShared);
   const allowedSeconds = isBounded ? policy.maxAge() - age : NO_BOUND_SECONDS;
   const freshMs = Math.min(ttlMs, Math.max(0, allowedSeconds * MS_PER_SECOND));

@@ -172,6 +172,12 @@ describe('kept responses', () => {
     expect(Number(headerValue(hit.headers, 'age'))).to.be.within(20, 30);
   });
 
+  it('are not younger than they are for a provider whose age is negative', async () => {
+    answer({ 'cache-control': 'max-age=60', age: '-30' });
+    expect(statusOf(await get('shop/own/negative'))).to.equal('modgate; fwd=miss; stored; ttl=60');
+    expect(headerValue((await get('shop/own/negative')).headers, 'age')).to.match(/^\d+$/);
+  });
+
   it('are fetched again once they are neither fresh nor stale', async () => {
     await get('shop/gone/1');
     await waitUntil('a second call', async () => {
