@@ -39,11 +39,15 @@ export function AuditPage() {
       </PageHead>
       <ChainCard />
       <ResourceState of={resource} />
-      {data?.rows.length === 0 && (
-        <Empty title="No rows yet">
-          Run an action of a module, or write a value of its configuration: each leaves a row here.
-        </Empty>
-      )}
+      {data?.rows.length === 0 &&
+        (module === '' ? (
+          <Empty title="No rows yet">
+            Run an action of a module, or write a value of its configuration: each leaves a row
+            here.
+          </Empty>
+        ) : (
+          <Empty title="No row matches">Choose another module.</Empty>
+        ))}
       {data && data.rows.length > 0 && (
         <ListTable of="/audit" rows={data.rows} keyOf={({ id }) => String(id)} />
       )}

@@ -56,7 +56,8 @@ export function CallsPage() {
   const by = query.value.get('by') ?? '';
   const [isPaused, setPaused] = useState(false);
   const { calls, hosts, problem, next, more } = useCalls(filters, isPaused);
-  const opened = calls?.find(({ request_id: id }) => id === query.value.get('call'));
+  const asked = query.value.get('call');
+  const opened = calls?.find(({ request_id: id }) => id === asked);
   return (
     <>
       <PageHead title="Calls">
@@ -94,6 +95,14 @@ export function CallsPage() {
         </p>
       )}
       {opened && <CallPanel call={opened} />}
+      {calls && asked !== null && !opened && (
+        <p role="status">
+          The call with the request ID <code>{asked}</code> is not among these.{' '}
+          <button type="button" onClick={() => setQuery({ call: null, request_id: asked })}>
+            Find it
+          </button>
+        </p>
+      )}
       {calls?.length === 0 &&
         (FILTERS.some((name) => filters[name] !== '') ? (
           <Empty title="No call matches">Change or clear a filter.</Empty>

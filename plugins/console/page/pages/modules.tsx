@@ -2,7 +2,7 @@ import { ignoredFiles, modules } from '../live.js';
 import { pathTo, query, segments, setQuery } from '../location.js';
 import type { ModuleStatus } from '../types.js';
 import { ListTable, sortRows } from '../ui/list-table.js';
-import { ModulesState } from '../ui/modules.js';
+import { ModulesState, withChosen } from '../ui/modules.js';
 import { Empty, FindBox, formatCount, PageHead } from '../ui/parts.js';
 import { ModulePage } from './module.js';
 
@@ -31,7 +31,7 @@ function ModuleList() {
     (module) => (state === '' || module.state === state) && matches(module, find.toLowerCase()),
   );
   const rows = matching && sortRows(matching, sortColumn, isDescending);
-  const states = [...new Set(all?.map((module) => module.state))].sort();
+  const states = withChosen([...new Set(all?.map((module) => module.state))].sort(), state);
   return (
     <>
       <PageHead title="Modules">

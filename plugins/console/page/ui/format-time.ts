@@ -21,12 +21,16 @@ const UNITS = [
 /** A shorter text of digits may be a year. */
 const NUMBER = /^-?\d{9,}(?:\.\d+)?$/;
 
+const ZONED = /\d[^a-z]*(?:[+-]\d\d:?\d\d|z|utc|gmt)$/i;
+
 /**
- * Reads a time of a provider: a text, or a number since 1970, whose size tells its unit. Returns
- * `null` for any other value.
+ * Reads a time of a provider: a text with its zone, or a number since 1970, whose size tells its
+ * unit. Returns `null` for any other value: in the zone of the browser, a time without a zone would
+ * be another one.
  */
 export function toTime(value: string | number): Date | null {
   const isNumber = typeof value === 'number' || NUMBER.test(value);
+  if (!isNumber && !ZONED.test(value)) return null;
   const time = new Date(isNumber ? toMilliseconds(Number(value)) : value);
   return Number.isNaN(time.getTime()) ? null : time;
 }

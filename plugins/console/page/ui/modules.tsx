@@ -23,10 +23,19 @@ export function ModuleSelect({
       Module{' '}
       <select value={value} onChange={(event) => onSelect(event.currentTarget.value)}>
         <option value="">all</option>
-        {(modules.value ?? []).flatMap(({ name }) =>
-          name === null ? [] : [<option key={name}>{name}</option>],
-        )}
+        {withChosen(modules.value?.map(({ name }) => name) ?? [], value).map((name) => (
+          <option key={name}>{name}</option>
+        ))}
       </select>
     </label>
   );
+}
+
+/**
+ * Adds the value of a filter to the names that it can have: a link may name one that is gone, and
+ * the page must not show `all` while it selects by it.
+ */
+export function withChosen(names: readonly (string | null)[], value: string): readonly string[] {
+  const known = names.filter((name) => name !== null);
+  return value === '' || known.includes(value) ? known : [value, ...known];
 }

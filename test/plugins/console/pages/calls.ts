@@ -34,6 +34,32 @@ export function describeCalls(setup: ConsoleSetup): void {
       });
     }
 
+    it('shows a filter by a module that is gone, also on the page of the audit', async () => {
+      for (const path of ['/console/calls?module=gone', '/console/audit?module=gone']) {
+        const page = await setup.open(path);
+        await page.getByText(/^No (?:call|row) matches$/).waitFor();
+        expect(await page.getByRole('combobox', { name: /^Module/ }).inputValue()).to.equal('gone');
+        await page.getByRole('combobox', { name: /^Module/ }).selectOption('all');
+        await page.getByText(/^No (?:call|row) matches$/).waitFor({ state: 'detached' });
+      }
+      const page = await setup.open('/console/modules?state=faulted');
+      await page.getByText('No module matches').waitFor();
+      expect(await page.getByRole('combobox', { name: /^State/ }).inputValue()).to.equal('faulted');
+    });
+
+    it('says that the call of a link is not among those shown, and finds it', async () => {
+      const page = await setup.open('/console/calls?status=4xx&call=counted-1');
+      await page.getByText('counted-1').waitFor();
+      await page.getByRole('textbox', { name: 'Status' }).fill('');
+      await page.getByRole('textbox', { name: 'Status' }).press('Enter');
+      await page.getByRole('dialog').waitFor();
+      const other = await setup.open('/console/calls?status=4xx&call=counted-3');
+      await other.getByRole('dialog').waitFor();
+      const absent = await setup.open('/console/calls?call=absent-1');
+      await absent.getByRole('button', { name: 'Find it' }).click();
+      await absent.getByText('No call matches').waitFor();
+    });
+
     it('selects by route, class of status and time', async () => {
       const page = await setup.open('/console/calls?actor=service:counted&status=4xx');
       await page.getByRole('button', { name: 'GET /modules/cmr/http/others' }).waitFor();

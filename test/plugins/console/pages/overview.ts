@@ -13,7 +13,7 @@ export function describeOverview(setup: ConsoleSetup): void {
 
     after(() => setup.drop('ill.json', null));
 
-    it('shows bars and legends in forced colors', async () => {
+    it('shows bars, legends and the current page in forced colors', async () => {
       const headers = { authorization: 'Bearer dev-service:a:crm.read' };
       await fetch(`${setup.host.url}/modules/crm/http/contacts`, { headers });
       const page = await setup.open('/console', { forcedColors: 'active' });
@@ -21,7 +21,10 @@ export function describeOverview(setup: ConsoleSetup): void {
       const colors = (await page.evaluate(`(() => {
         const of = (name, part) =>
           getComputedStyle(document.querySelector(name), part).backgroundColor;
-        return [of('body'), of('.bar.main'), of('.bar.soft'), of('.latency .legend', '::before')];
+        return [
+          of('body'), of('.bar.main'), of('.bar.soft'), of('.latency .legend', '::before'),
+          of('nav [aria-current]'), of('.connection', '::before'),
+        ];
       })()`)) as string[];
       const [canvas, ...shown] = colors;
       for (const color of shown) expect(color).to.not.be.oneOf([canvas, 'rgba(0, 0, 0, 0)']);

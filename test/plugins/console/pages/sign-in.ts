@@ -144,6 +144,23 @@ export function describeSignIn(setup: ConsoleSetup): void {
       expect(await page.title()).to.match(/^crm/);
     });
 
+    it('in a dialog does not keep a person from signing in', async () => {
+      const page = await setup.open('/console/modules/crm?tab=Data');
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Show', exact: true }).first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Invoice this contact' }).click();
+      await dialog.getByLabel('Customer').fill(TEXT);
+      await revoke(page);
+      await signIn(page, OPERATOR);
+      expect(await dialog.getByLabel('Customer').inputValue()).to.equal(TEXT);
+      expect(await page.evaluate("document.querySelector('dialog').matches(':modal')")).to.equal(
+        true,
+      );
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+    });
+
     it('is gone after another actor has signed in, and after a sign-out', async () => {
       const page = await fill();
       await revoke(page);
