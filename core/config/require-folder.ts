@@ -28,24 +28,28 @@ export async function requireFolder(folder: string, source: string): Promise<voi
 const MISTAKES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOTDIR']);
 
 /**
- * Accepts a missing folder that can be created later.
- * @throws ConfigError for a file, and for a folder that the user of the process may not write.
+ * Accepts a missing folder that can be created later, and one that cannot be written: the host logs
+ * what it cannot keep.
+ * @throws ConfigError for a file, and for a folder that the user of the process may not create.
  */
-export async function requireWritable(folder: string, source: string): Promise<void> {
-  const reason = await explainUnwritable(folder);
+export async function requireCreatable(folder: string, source: string): Promise<void> {
+  const reason = await explainUncreatable(folder, constants.F_OK);
   if (reason !== null) throw new ConfigError(`${source} must be a folder: ${reason}`);
 }
 
-async function explainUnwritable(path: string): Promise<string | null> {
+/** @param mode what the process needs of the folder if it exists, from `constants` */
+async function explainUncreatable(path: string, mode: number): Promise<string | null> {
   try {
     if (!(await stat(path)).isDirectory()) return `${path} ${WORDS['ENOTDIR']}`;
-    await access(path, constants.W_OK | constants.X_OK);
+    await access(path, mode);
     return null;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
     const parent = dirname(path);
-    if (isMissing && parent !== path) return explainUnwritable(parent);
+    if (isMissing && parent !== path) {
+      return explainUncreatable(parent, constants.W_OK | constants.X_OK);
+    }
     return MISTAKES.has(code) ? `${path} cannot be written (${code})` : null;
   }
 }

@@ -75,18 +75,6 @@ describe('start of modgate serve', () => {
     expect(await rejectionOf([...development, '--state', join(file, 'state')])).to.equal(problem);
   });
 
-  it('fails with a state folder that its user may not write', async function () {
-    // The permissions do not apply to root.
-    if (process.getuid?.() === 0) this.skip();
-    const locked = join(folder, 'locked');
-    mkdirSync(locked, { mode: 0o555 });
-    for (const state of [locked, join(locked, 'state')]) {
-      expect(await rejectionOf([...development, '--state', state])).to.equal(
-        `--state must be a folder: ${locked} cannot be written (EACCES)`,
-      );
-    }
-  });
-
   it('fails without its folder of plugins', async () => {
     const missing = join(folder, 'missing');
     const rejection = await rejectionOf(development, { MODGATE_PLUGINS: missing });

@@ -189,6 +189,17 @@ describe('a host whose user lacks permissions', () => {
     );
   });
 
+  it('exits with 2 and one line when it cannot create the state folder', async () => {
+    mkdirSync(join(folder, 'locked'));
+    deny({ locked: READ_ONLY });
+    const spawned = spawnModgate(list('--state', '@locked/new/state'), {}, NOBODY);
+    expect(await spawned.exit).to.deep.equal({ code: 2, signal: null });
+    const locked = join(folder, 'locked');
+    expect(spawned.stderr()).to.equal(
+      `modgate: --state must be a folder: ${locked} cannot be written (EACCES)\n`,
+    );
+  });
+
   const AT_START: Readonly<Record<string, readonly [args: readonly string[], reason: RegExp]>> = {
     'modules.d': [[], /--modules must be a folder .* cannot be read \(EACCES\)/],
     'tokens.json': [['--tokens', '@tokens.json'], /tokens\.json cannot be read \(EACCES\)/],

@@ -122,7 +122,7 @@ describe('provider client', () => {
 
     it('leaves the other endpoints in use', async () => {
       const module = createFakeModule({
-        breaker,
+        breaker: long,
         endpoints: ['bad', 'good'],
         invoke: async ({ endpoint }) => (endpoint === 'bad' ? fail() : ok()),
       });

@@ -9,7 +9,7 @@ import { Roles } from '../../auth/roles.js';
 import { findConflicts } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
 import { followsReleases } from '../../config/modules-folder.js';
-import { requireFolder, requireWritable } from '../../config/require-folder.js';
+import { requireCreatable, requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES, settingFlag } from '../../config/settings.js';
 import { listEnabledSurfaces } from '../../config/surface-list.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
@@ -67,7 +67,7 @@ export async function checkHost(
   await (await openTls(config, Roles.none(log), log, attempt)).close();
   await attempt(() => parseStoreKeys(context.environment[STORE_KEY_VARIABLE]));
   await attempt(() => config.store !== null && parsePostgresUrl(config.store));
-  await attempt(() => requireWritable(config.state, settingFlag('state')));
+  await attempt(() => requireCreatable(config.state, settingFlag('state')));
   await attempt(() => readIdentityKeys(config.state));
   if (connects || config.store === null) {
     const problem = await attempt(() => findOlderStore(config.store, config.state));

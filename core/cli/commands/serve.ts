@@ -4,7 +4,7 @@ import type { ComposedHost } from '../../compose.js';
 import { warnOfOpenPermissions } from '../../config/check-permissions.js';
 import { followsReleases } from '../../config/modules-folder.js';
 import type { ReadConfig } from '../../config/read-config.js';
-import { requireFolder, requireWritable } from '../../config/require-folder.js';
+import { requireCreatable, requireFolder } from '../../config/require-folder.js';
 import type { HostConfig } from '../../config/settings.js';
 import { SETTING_NAMES } from '../../config/settings.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
@@ -165,9 +165,9 @@ export async function drain(host: ComposedHost, signal: StopSignal, log: Logger)
   log.info({}, 'stopped');
 }
 
-/** @throws ConfigError for a folder that cannot be read, and for a state folder that cannot be written. */
+/** @throws ConfigError for a folder that cannot be read, and for a state folder that cannot be created. */
 export async function requireFolders({ config, sources }: ServeConfig): Promise<void> {
-  await requireWritable(config.state, sources.state);
+  await requireCreatable(config.state, sources.state);
   if (!followsReleases(config)) await requireFolder(config.modules, sources.modules);
   for (const source of config.plugins ?? []) {
     if (source.kind === 'folder') await requireFolder(source.path, sources.plugins);
