@@ -4,7 +4,7 @@ import { BodyPieces, ProviderFailure } from '../../core/contract/index.js';
 
 const PREFIX_BYTES = 5;
 const inflate = promisify(unzip);
-/** The library tells them apart. */
+/** `unzip` detects which of them a message has. */
 const ENCODINGS: ReadonlySet<string> = new Set(['deflate', 'gzip']);
 /** The largest limit that zlib accepts. */
 const MAX_ZLIB_BYTES = 2 ** 32 - 1;

@@ -11,7 +11,10 @@ export function formatClock(at: string | number): string {
   return new Date(at).toLocaleTimeString(undefined, ZONE);
 }
 
-/** The smallest number of each unit that is a time after 1973, from nanoseconds to seconds. */
+/**
+ * From nanoseconds to seconds: the smallest number of the unit, which is a time after 1973, and the
+ * divisor that makes milliseconds of it.
+ */
 const UNITS = [
   [1e17, 1e6],
   [1e14, 1e3],
@@ -24,9 +27,9 @@ const NUMBER = /^-?\d{9,}(?:\.\d+)?$/;
 const ZONED = /\d[^a-z]*(?:[+-]\d\d:?\d\d|z|utc|gmt)$/i;
 
 /**
- * Reads a time of a provider: a text with its zone, or a number since 1970, whose size tells its
- * unit. Returns `null` for any other value: in the zone of the browser, a time without a zone would
- * be another one.
+ * Reads a time that a provider sent: a text that names its zone, or a number that counts from 1970
+ * in a unit that its size shows. Returns `null` for any other value: the browser would read a text
+ * without a zone as a time in its own zone.
  */
 export function toTime(value: string | number): Date | null {
   const isNumber = typeof value === 'number' || NUMBER.test(value);
