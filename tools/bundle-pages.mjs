@@ -1,12 +1,11 @@
 // Bundles the pages that plugins ship for browsers: plugins/NAME/page/main.ts or main.tsx becomes
 // web/assets/main-HASH.js and main-HASH.css in the plugin's folder of dist, without a source map, and
-// page/index.html becomes web/index.html. Each file is compressed too. A page of which no source has
-// changed since the last build is kept.
+// page/index.html becomes web/index.html. A page of which no source has changed since the last build
+// is kept.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 /** @returns whether all pages have no errors. */
 export async function bundlePages(outDir, tsc) {
@@ -73,7 +72,7 @@ function listPages() {
   );
 }
 
-/** Writes index.html with the names of the bundled files, and a compressed copy of each file. */
+/** Writes index.html with the names of the bundled files. */
 function finishFolder(folder, html) {
   const names = readdirSync(join(folder, 'assets'));
   const find = (type) => names.find((name) => name.startsWith('main-') && name.endsWith(type));
@@ -81,9 +80,4 @@ function finishFolder(folder, html) {
     .replace('{main.js}', find('.js'))
     .replace('{main.css}', find('.css'));
   writeFileSync(join(folder, 'index.html'), text);
-  for (const file of ['index.html', ...names.map((name) => join('assets', name))]) {
-    const bytes = readFileSync(join(folder, file));
-    writeFileSync(join(folder, `${file}.br`), brotliCompressSync(bytes));
-    writeFileSync(join(folder, `${file}.gz`), gzipSync(bytes, { level: 9 }));
-  }
 }

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 
 export interface BundledFile {
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Compressed at build time, by content coding. */
-  readonly encoded: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  /** Compresses the bytes at the first call: a few milliseconds. */
+  readonly gzip: () => Uint8Array<ArrayBuffer>;
 }
 
 /** The built pages of a surface. */
@@ -28,12 +29,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 };
 
-/** The codings by suffix, the best first. */
-const CODINGS: readonly (readonly [suffix: string, coding: string])[] = [
-  ['.br', 'br'],
-  ['.gz', 'gzip'],
-];
-
 /**
  * Reads `web/`, which the build creates, once: a shipped plugin does not change while the host
  * runs.
@@ -49,30 +44,20 @@ export function readBundle(plugin: string): Bundle | null {
   const names = readdirSync(assetsFolder);
   if (names.length > MAX_FILES) throw new Error(`the pages have more than ${MAX_FILES} files`);
   const assets = new Map<string, BundledFile>();
-  for (const name of names.filter(isAsset).toSorted()) {
+  for (const name of names.filter((name) => NAME.test(name)).toSorted()) {
     assets.set(name, readFile(join(assetsFolder, name)));
   }
   return { index, assets, digest: digestOf(index, assets) };
 }
 
-/** Excludes compressed forms of other files. */
-function isAsset(name: string): boolean {
-  return NAME.test(name) && !CODINGS.some(([suffix]) => name.endsWith(suffix));
-}
-
 function readFile(path: string): BundledFile {
-  const encoded = CODINGS.flatMap(([suffix, coding]) =>
-    existsSync(path + suffix) ? [[coding, readBytes(path + suffix)] as const] : [],
-  );
+  const bytes = new Uint8Array(readFileSync(path));
+  let compressed: Uint8Array<ArrayBuffer> | null = null;
   return {
     contentType: TYPES[extname(path)] ?? 'application/octet-stream',
-    bytes: readBytes(path),
-    encoded: new Map(encoded),
+    bytes,
+    gzip: () => (compressed ??= new Uint8Array(gzipSync(bytes, { level: 9 }))),
   };
-}
-
-function readBytes(path: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(readFileSync(path));
 }
 
 function digestOf(index: BundledFile, assets: ReadonlyMap<string, BundledFile>): string {

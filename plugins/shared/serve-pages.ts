@@ -1,6 +1,6 @@
 import { SurfaceError } from '../../core/contract/index.js';
+import { acceptsGzip } from './accepts-gzip.js';
 import type { Bundle, BundledFile } from './bundle.js';
-import { chooseCoding } from './choose-coding.js';
 import { createMethodError, createNotFound } from './surface-errors.js';
 
 export interface Pages {
@@ -48,8 +48,8 @@ export function servePages(pages: Pages, request: Request): Response {
 }
 
 function createFile(file: BundledFile, cacheControl: string, { headers }: Request): Response {
-  const coding = chooseCoding(headers.get('accept-encoding') ?? '', [...file.encoded.keys()]);
-  const bytes = (coding !== null && file.encoded.get(coding)) || file.bytes;
+  const isCompressed = acceptsGzip(headers.get('accept-encoding') ?? '');
+  const bytes = isCompressed ? file.gzip() : file.bytes;
   return new Response(bytes, {
     headers: {
       ...PAGE_HEADERS,
@@ -57,7 +57,7 @@ function createFile(file: BundledFile, cacheControl: string, { headers }: Reques
       'content-length': String(bytes.length),
       'cache-control': cacheControl,
       vary: 'accept-encoding',
-      ...(coding !== null && { 'content-encoding': coding }),
+      ...(isCompressed && { 'content-encoding': 'gzip' }),
     },
   });
 }
