@@ -1,4 +1,4 @@
-import { access, constants, opendir, stat } from 'node:fs/promises';
+import { access, constants, opendir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeUnreadable } from '../document/read-file.js';
 import { ConfigError } from '../errors.js';
@@ -24,6 +24,9 @@ export async function requireFolder(folder: string, source: string): Promise<voi
   }
 }
 
+/** The type of the file system of `/proc`, which takes no new files. */
+const PROC_SUPER_MAGIC = 0x9fa0;
+
 /** Codes of mistakes in a setting. A disk that fails, is full or read-only must not end a start. */
 const MISTAKES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'ENOTDIR']);
 
@@ -42,7 +45,8 @@ async function explainUncreatable(path: string, mode: number): Promise<string | 
   try {
     if (!(await stat(path)).isDirectory()) return `${path} ${WORDS['ENOTDIR']}`;
     await access(path, mode);
-    return null;
+    const { type } = await statfs(path);
+    return type === PROC_SUPER_MAGIC ? `${path} takes no new files` : null;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';

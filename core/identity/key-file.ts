@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { array, integer, string, type } from 'superstruct';
 import { FileError, readHostFile } from '../document/read-file.js';
+import { createFolder } from '../lib/create-folder.js';
 import { readPrivateKey, type StoredKey } from './identity-key.js';
 
 const FILE = type({
@@ -62,8 +63,8 @@ export async function writeKeyFile(
   isFirst: boolean,
 ): Promise<readonly StoredKey[]> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  // `mkdir` accepts a link to a folder, and the keys would be written there.
+  await createFolder(folder, 0o700);
+  // It may be a link to a folder, and the keys would be written there.
   if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
   const wire = keys.map(({ kid, createdAt, jwk }) => ({ kid, created_at: createdAt, jwk }));
   const temporary = `${path}.${randomUUID()}.new`;

@@ -3,6 +3,7 @@ import { constants, lstatSync } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileError, readHostFile } from '../document/read-file.js';
+import { createFolder } from '../lib/create-folder.js';
 
 const CREATE_FLAGS =
   constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -75,8 +76,10 @@ export class PrivateFolder {
   }
 
   async #writeTemporary(path: string, text: string): Promise<string> {
-    const { recursive, folderMode, fileMode } = this.#options;
-    if (!this.#exists()) await mkdir(this.#path, { recursive, mode: folderMode });
+    const { recursive, folderMode: mode, fileMode } = this.#options;
+    if (!this.#exists()) {
+      await (recursive ? createFolder(this.#path, mode) : mkdir(this.#path, { mode }));
+    }
     // A crash may have left a file; `rm` removes a link, not its target.
     await rm(path, { force: true });
     const file = await open(path, CREATE_FLAGS, fileMode);

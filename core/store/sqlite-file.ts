@@ -1,6 +1,7 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createFolder } from '../lib/create-folder.js';
 import { StoreUnavailable } from './store-unavailable.js';
 
 // The file may contain secrets: only the host's user may read it. SQLite gives -wal and -shm the same mode.
@@ -16,7 +17,7 @@ export function sqliteFile(stateDir: string): string {
  * would drop the locks that SQLite holds on it in this process (sqlite.org/howtocorrupt.html, section 2.2).
  */
 export async function createSqliteFile(stateDir: string): Promise<void> {
-  await mkdir(stateDir, { recursive: true, mode: FOLDER_MODE });
+  await createFolder(stateDir, FOLDER_MODE);
   const path = sqliteFile(stateDir);
   try {
     const file = await open(path, 'wx', FILE_MODE);

@@ -180,6 +180,15 @@ describe('modgate new module', () => {
       );
     });
 
+    it('rejects a folder that can never be created', async function () {
+      if (process.platform !== 'linux') return this.skip();
+      const { code, stderr } = await place.run(['new', 'module', 'crm', '--dir', '/proc/a/b']);
+      expect(code).to.equal(2);
+      expect(stderr).to.match(
+        /^modgate: \/proc\/a\/b\/crm\/manifest.yaml .*: nothing was written\n$/,
+      );
+    });
+
     it('rejects a folder that is a file', async () => {
       place.write('modules.d', 'a file');
       const { code, stderr } = await place.run(['new', 'module', 'crm']);

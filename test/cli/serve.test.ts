@@ -75,6 +75,14 @@ describe('start of modgate serve', () => {
     expect(await rejectionOf([...development, '--state', join(file, 'state')])).to.equal(problem);
   });
 
+  it('fails with a state folder that can never be created', async function () {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) return this.skip();
+    const args = [...development, '--state', '/proc/state'];
+    const problem = '--state must be a folder: /proc takes no new files';
+    expect(await rejectionOf(args)).to.equal(problem);
+    expect((await runModgate(['serve', '--check', ...args])).stdout).to.include(problem);
+  });
+
   it('fails without its folder of plugins', async () => {
     const missing = join(folder, 'missing');
     const rejection = await rejectionOf(development, { MODGATE_PLUGINS: missing });

@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { createFolder } from '../../lib/create-folder.js';
 import { formatCount } from '../../modules/against/format-changes.js';
 import { createClientDocument } from '../client-types/client-document.js';
 import { withoutHeader, writeHeader, writeTypes } from '../client-types/write-types.js';
@@ -63,7 +64,7 @@ async function compare(file: string, text: string): Promise<{ isSame: boolean; w
 
 async function write(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await createFolder(dirname(file));
     await writeFile(file, text);
   } catch (error) {
     throw new CommandError(`${file} cannot be written`, { cause: error });

@@ -1,7 +1,8 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { createFolder } from '../../lib/create-folder.js';
 import { shortenDigest } from '../../lib/short-digest.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import { RELEASES } from '../../operations/releases/read-releases.js';
@@ -70,10 +71,10 @@ async function clear(folder: string, force: boolean): Promise<void> {
 }
 
 async function writeFiles(folder: string, files: ReleaseFiles): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await createFolder(folder);
   for (const [path, content] of files) {
     const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true });
+    await createFolder(dirname(file));
     await writeFile(file, content);
   }
 }

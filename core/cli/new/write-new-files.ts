@@ -1,6 +1,7 @@
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
+import { createFolder } from '../../lib/create-folder.js';
 
 export interface NewFile {
   /** Relative to the target folder. */
@@ -12,6 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'is not writable by this user',
   EEXIST: 'already exists',
   ENOSPC: 'cannot be written: the disk is full',
+  ENOENT: 'cannot be created in this folder',
   ENOTDIR: 'is not in a folder',
   EROFS: 'is on a read-only disk',
 };
@@ -49,7 +51,7 @@ async function writeNewFile(
 ): Promise<void> {
   const path = join(folder, file);
   try {
-    const firstCreated = await mkdir(dirname(path), { recursive: true });
+    const firstCreated = await createFolder(dirname(path));
     if (firstCreated !== undefined) created.push(firstCreated);
     // Fails for a file that was created meanwhile.
     await writeFile(path, content, { flag: 'wx' });

@@ -1,6 +1,5 @@
 import {
   lstat,
-  mkdir,
   mkdtemp,
   readdir,
   readlink,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RELEASE_LINK, releasesFolder } from '../../config/modules-folder.js';
+import { createFolder } from '../../lib/create-folder.js';
 import { mapConcurrently } from '../../lib/promises.js';
 import type { ReleaseFiles } from './release-files.js';
 
@@ -52,13 +52,13 @@ export class ReleaseFolder {
 
   /** Creates the folder, which is empty before the first release. */
   async prepare(): Promise<void> {
-    await mkdir(this.#path, { recursive: true, mode: FOLDER_MODE });
+    await createFolder(this.#path, FOLDER_MODE);
     const isThere = await stat(join(this.#path, RELEASE_LINK)).catch(() => null);
     if (isThere === null) await this.useNothing();
   }
 
   async useNothing(): Promise<void> {
-    await mkdir(join(this.#path, NONE), { recursive: true, mode: FOLDER_MODE });
+    await createFolder(join(this.#path, NONE), FOLDER_MODE);
     await this.#link(NONE);
   }
 
@@ -85,11 +85,11 @@ export class ReleaseFolder {
     files: ReleaseFiles,
     { isDurable }: { readonly isDurable: boolean },
   ): Promise<string> {
-    await mkdir(this.#path, { recursive: true, mode: FOLDER_MODE });
+    await createFolder(this.#path, FOLDER_MODE);
     const folder = await mkdtemp(join(this.#path, TEMPORARY));
     await mapConcurrently([...files], FILES_AT_ONCE, async ([path, content]) => {
       const file = join(folder, path);
-      await mkdir(dirname(file), { recursive: true, mode: FOLDER_MODE });
+      await createFolder(dirname(file), FOLDER_MODE);
       await writeFile(file, content, { flag: 'wx', mode: FILE_MODE, flush: isDurable });
     });
     return folder;
