@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { ConfigError, type HostConfig } from './config/read-config.js';
+import { SHARED_SETTING_FILES } from './config/shared-setting-files.js';
 import type { Log } from './contract/index.js';
 import { rootContainer } from './injection.js';
 import { LOG } from './operations/injection-tokens.js';
@@ -78,6 +79,7 @@ export async function composeHost(
   container.register(LOG, { useValue: log });
   container.register(PROCESSES, { useValue: processes });
   container.register(CONTAINER, { useValue: container });
+  const onStarted = processes.connect(SHARED_SETTING_FILES);
   const parts: HostPart[] = [];
   const close = async () => {
     for (const part of parts.splice(0).reverse()) await part.close?.();
@@ -93,6 +95,7 @@ export async function composeHost(
     await close();
     throw error;
   }
+  onStarted();
   const { registry } = container.resolve(OBSERVABILITY.token);
   for (const { metrics = [] } of parts) registry.add(metrics);
   const listener = container.resolve(LISTENER.token);

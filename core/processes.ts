@@ -130,8 +130,11 @@ export interface MessageSource {
 
 /** The part of a service in the primary. */
 export interface PrimaryPart {
-  /** The data with which the client of a new worker starts. */
-  start?(): unknown;
+  /**
+   * The data with which the client of a new worker starts.
+   * @param worker `isSuccessor`: it replaces a worker that still serves
+   */
+  start?(worker: { readonly isSuccessor: boolean }): unknown;
   receive?(message: unknown, from: MessageSource): void | Promise<void>;
   answer?(question: unknown, from: MessageSource): unknown;
   onExit?(worker: number): void;

@@ -195,7 +195,7 @@ export class Supervisor {
       settings: this.#settings,
       worker: worker.id,
       phase: this.#phase,
-      services: new Map([...this.#parts].map(([name, part]) => [name, part.start?.()])),
+      services: new Map([...this.#parts].map(([name, part]) => [name, part.start?.(worker)])),
     };
     worker.send({ type: 'start', start });
   }

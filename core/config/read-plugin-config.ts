@@ -2,6 +2,7 @@ import type { AnyStruct } from '../contract/described.js';
 import type { SurfaceFactory } from '../contract/index.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { resolveReferences } from '../document/references.js';
+import { readSettingFiles, reportSettingFiles } from '../document/setting-files.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import type { SurfaceChoice } from './surface-list.js';
@@ -32,13 +33,16 @@ export async function readPluginConfig({
     throw new ConfigError(`${owner}: ${violation.message}${hint}`);
   }
   try {
-    const references = await resolveReferences({
-      struct,
-      config: value,
-      baseDir: directory,
-      env: process.env,
-      source: { file: owner, locate: () => null, prefix },
-    });
+    const references = await readSettingFiles(() =>
+      resolveReferences({
+        struct,
+        config: value,
+        baseDir: directory,
+        env: process.env,
+        source: { file: owner, locate: () => null, prefix },
+      }),
+    );
+    reportSettingFiles(references.contents);
     return { config: value, references };
   } catch (error) {
     if (error instanceof InvalidFile) throw new ConfigError(error.message, { cause: error });

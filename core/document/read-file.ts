@@ -4,6 +4,7 @@ import { decodeUtf8, isUtf16 } from '../lib/decode-utf8.js';
 import { findInvalidUtf8 } from '../lib/invalid-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
+import { findKnownContent } from './setting-files.js';
 import { BUSY_FILE, isTransient } from './transient-error.js';
 
 const [openFile, readBytes] = [promisify(open), promisify(read)];
@@ -58,8 +59,8 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const MIN_BUFFER_BYTES = 4096;
 
 /** @throws FileError when it is missing, unreadable, not a regular file or larger than 4 MiB. */
-export function readSmallFile(path: string, onOpen?: OnOpen): Promise<Buffer> {
-  return readRegular(path, MAX_TEXT_LENGTH, OPEN_FLAGS, onOpen);
+export async function readSmallFile(path: string, onOpen?: OnOpen): Promise<Buffer> {
+  return findKnownContent(path) ?? readRegular(path, MAX_TEXT_LENGTH, OPEN_FLAGS, onOpen);
 }
 
 /**

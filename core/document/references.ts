@@ -57,6 +57,8 @@ export interface References {
   readonly secrets: readonly Secret[];
   /** The absolute paths of all files that were read. */
   readonly files: readonly string[];
+  /** By absolute path. */
+  readonly contents: ReadonlyMap<string, Buffer>;
   /** Changes with the content of a file; variables are excluded, because they cannot change. */
   readonly digestPart: string;
 }
@@ -303,7 +305,8 @@ function createReferences(
   documents: ReadonlyMap<string, ReferencedDocument>,
   baseDir: string,
 ): References {
-  const paths = [...files.values()].flatMap(({ path }) => path ?? []);
+  const contents = new Map<string, Buffer>();
+  for (const { path, bytes } of files.values()) if (path !== null) contents.set(path, bytes);
   return {
     secret: (reference) => take(secrets, reference),
     file: (reference) => take(files, reference).bytes,
@@ -316,7 +319,8 @@ function createReferences(
     },
     document: (reference) => take(documents, reference),
     secrets: [...secrets.values()],
-    files: [...new Set(paths)].sort(),
+    files: [...contents.keys()].sort(),
+    contents,
     digestPart: files.size === 0 ? DIGEST_OF_NONE : digestFiles(files),
   };
 }

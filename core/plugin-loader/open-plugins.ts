@@ -4,6 +4,7 @@ import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
+import { readSettingFiles, reportSettingFiles } from '../document/setting-files.js';
 import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
@@ -46,7 +47,12 @@ export async function openPlugins(
 
 async function readDigests(file: string) {
   try {
-    return parsePluginDigests(file, await readFileText(file));
+    return await readSettingFiles(async () => {
+      const text = await readFileText(file);
+      const digests = parsePluginDigests(file, text);
+      reportSettingFiles(new Map([[file, Buffer.from(text)]]));
+      return digests;
+    });
   } catch (error) {
     throw assertValidFile(error);
   }

@@ -4,6 +4,11 @@ import { basename, dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import { createEncodingError, FileError, readSmallFile } from '../document/read-file.js';
+import {
+  type FileContents,
+  readSettingFiles,
+  reportSettingFiles,
+} from '../document/setting-files.js';
 import { isTransient } from '../document/transient-error.js';
 import { ConfigError } from '../errors.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
@@ -75,8 +80,11 @@ export async function openReloadedFiles<T>(
   options: ReloadFilesOptions<T>,
 ): Promise<ReloadedFile<T>> {
   const fingerprint = await takeFingerprint(files);
-  const content = await readContent(files, options);
-  const current = await parseContent(content, options);
+  const { content, current } = await readSettingFiles(async () => {
+    const content = await readContent(files, options);
+    return { content, current: await parseContent(content, options) };
+  });
+  reportSettingFiles(content.files);
   const opened = new ReloadedFile(files, options, { fingerprint, key: content.key, current });
   await opened.start();
   return opened;
@@ -184,6 +192,7 @@ export class ReloadedFile<T> {
       const previous = this.#current;
       this.#current = await parseContent(content, this.#options);
       this.#currentKey = content.key;
+      reportSettingFiles(content.files);
       this.reloads.success += 1;
       this.onChange?.(this.#current, previous);
       log.info({ file, ...describe(this.#current) }, `${name} reloaded`);
@@ -205,6 +214,8 @@ interface Content {
   /** Equal for equal contents. */
   readonly key: string;
   readonly buffers: readonly Buffer[];
+  /** Those that could be read, and of the files that `parse` reads. */
+  readonly files: FileContents;
   /** The reason why a file cannot be read; `null` when all can. */
   readonly error: InvalidFile | null;
 }
@@ -214,30 +225,38 @@ async function readContent(
   { listFiles }: Pick<ReloadFilesOptions<unknown>, 'listFiles'>,
 ): Promise<Content> {
   const buffers: Buffer[] = [];
+  const contents = new Map<string, Buffer>();
+  const read = async (file: string) => {
+    const bytes = await readSmallFile(file);
+    contents.set(file, bytes);
+    return bytes;
+  };
   try {
-    for (const file of files) buffers.push(await readUsableFile(file));
+    for (const file of files) buffers.push(await readUsable(file, read));
     const keys = buffers.map((bytes) => hash('sha256', bytes));
-    for (const file of listFiles?.(buffers) ?? []) keys.push(await readKey(file));
-    return { key: keys.join(), buffers, error: null };
+    for (const file of listFiles?.(buffers) ?? []) keys.push(await readKey(file, read));
+    return { key: keys.join(), buffers, files: contents, error: null };
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    return { key: error.message, buffers, error };
+    return { key: error.message, buffers, files: contents, error };
   }
 }
 
+type ReadFile = (file: string) => Promise<Buffer>;
+
 /** An unreadable file is one content too: `parse` says what is wrong with it. */
-async function readKey(file: string): Promise<string> {
+async function readKey(file: string, read: ReadFile): Promise<string> {
   try {
-    return hash('sha256', await readSmallFile(file));
+    return hash('sha256', await read(file));
   } catch (error) {
     if (error instanceof FileError) return error.message;
     throw error;
   }
 }
 
-async function readUsableFile(file: string): Promise<Buffer> {
+async function readUsable(file: string, read: ReadFile): Promise<Buffer> {
   try {
-    return await readSmallFile(file);
+    return await read(file);
   } catch (error) {
     throw error instanceof FileError ? createUnusableFile(file, error) : error;
   }
