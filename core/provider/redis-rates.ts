@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Log } from '../contract/index.js';
 import { createUnavailable } from '../errors.js';
+import { isHandshakeFailure } from '../lib/tls-problem.js';
 import { type BucketLimits, levelOf } from '../lib/token-buckets.js';
 import { createLogInterval } from '../log/log-interval.js';
 import { DrawnTokens, type TokenGrant } from './drawn-tokens.js';
@@ -16,7 +17,6 @@ const CONNECT_TIMEOUT_MS = 1000;
 const SILENCE_TIMEOUT_MS = 1000;
 /** Answers of a replica. After a failover, the address leads to another server. */
 const NOT_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
-const TLS_CODE = /^(?:EPROTO$|ERR_SSL_)/;
 const MAX_RECONNECT_MS = 2000;
 const WARN_INTERVAL_MS = 60_000;
 /** The fraction of a burst that all processes together may hold unused. */
@@ -192,7 +192,7 @@ export class RedisRates implements RateLimiters {
     // The error itself contains the command, which may have the password.
     const { message, code = '' } = error as { message?: string; code?: string };
     // The message of such an error names lines of the source of OpenSSL.
-    const reason = (!TLS_CODE.test(code) && message) || code || 'no answer';
+    const reason = (!isHandshakeFailure(code) && message) || code || 'no answer';
     this.#options.log.warn({ reason }, 'redis unavailable: shared rates are what on_loss says');
   }
 }

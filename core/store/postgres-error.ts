@@ -1,20 +1,17 @@
 import pg from 'pg';
+import { findCertificateProblem, UNKNOWN_AUTHORITY } from '../lib/tls-problem.js';
 import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 
 /** The message of pg, which has no code. */
 const NO_TLS = 'The server does not support SSL connections';
-const TLS_PROBLEMS = {
-  missing: 'the database server has no TLS: with sslmode=disable the host connects without it',
-  name: 'the certificate of the database server is for another name',
-  expired: 'the certificate of the database server has expired',
-  untrusted:
-    'the certificate of the database server is not trusted: name its authority with sslrootcert',
-};
 
-function findCertificateProblem(code: string): string | undefined {
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return TLS_PROBLEMS.name;
-  if (code === 'CERT_HAS_EXPIRED') return TLS_PROBLEMS.expired;
-  return /CERT|^UNABLE_TO_/.test(code) ? TLS_PROBLEMS.untrusted : undefined;
+function findTlsProblem({ code, message }: { code?: unknown; message?: unknown }) {
+  if (message === NO_TLS) {
+    return 'the database server has no TLS: with sslmode=disable the host connects without it';
+  }
+  const problem = typeof code === 'string' ? findCertificateProblem(code) : undefined;
+  const remedy = problem === UNKNOWN_AUTHORITY ? ': name it with sslrootcert' : '';
+  return problem && `the certificate of the database server ${problem}${remedy}`;
 }
 
 /** Any error of pg that is not a response of the server. */
@@ -26,10 +23,9 @@ class ConnectionLost extends Error {
 
   constructor(cause: unknown) {
     super('the connection to the database server was lost', { cause });
-    const { code, message } = cause as { code?: unknown; message?: unknown };
+    const { code } = cause as { code?: unknown };
     this.code = typeof code === 'string' ? code : undefined;
-    this.tlsProblem =
-      message === NO_TLS ? TLS_PROBLEMS.missing : findCertificateProblem(this.code ?? '');
+    this.tlsProblem = findTlsProblem(cause as object);
   }
 }
 

@@ -55,7 +55,7 @@ describe('a connection to PostgreSQL that fails', () => {
 
   it('names a certificate of an unknown authority', async () => {
     expect(await reasonOf(withCertificate(localhost), '?sslmode=require')).to.match(
-      /^the certificate of the database server is not trusted: name its authority with sslrootcert \(UNABLE_/,
+      /^the certificate of the database server is from an unknown authority: name it with sslrootcert \(UNABLE_/,
     );
   });
 

@@ -1,6 +1,11 @@
 import { Agent } from 'node:https';
 import type { FetchError } from 'node-fetch';
 import { FetchFailed, fetchBounded } from '../../document/bounded-fetch.js';
+import {
+  findCertificateProblem,
+  isHandshakeFailure,
+  UNKNOWN_AUTHORITY,
+} from '../../lib/tls-problem.js';
 import { CommandError } from '../command-error.js';
 
 /** The limit for a complete response. */
@@ -47,8 +52,6 @@ export interface HostClient {
 /** Nothing or another program listens at the address of the host, or it is too slow. */
 export class HostUnreachable extends CommandError {}
 
-const UNKNOWN_AUTHORITY = 'its certificate is from an unknown authority (set one with --ca)';
-
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'it closed the connection',
@@ -56,13 +59,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name does not resolve',
   EHOSTUNREACH: 'there is no route to that address',
   ENETUNREACH: 'there is no route to that address',
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
-  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  EPROTO: 'the TLS handshake failed',
   'max-size': 'its response is too large',
   'no-redirect': 'it responded with a redirect, which is never followed',
 };
@@ -109,10 +105,17 @@ function readClockSkew(date: string | null): number {
 
 function createUnreachableError(url: string, { reason, cause }: FetchFailed): HostUnreachable {
   const { code, type } = cause as Partial<FetchError>;
-  const knownReason = REASONS[code ?? ''] ?? REASONS[type ?? ''];
+  const knownReason = REASONS[code ?? ''] ?? REASONS[type ?? ''] ?? findTlsReason(code ?? '');
   const problem =
     reason === 'timeout'
       ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
       : (knownReason ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
   return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`, { cause });
+}
+
+function findTlsReason(code: string): string | undefined {
+  const problem = findCertificateProblem(code);
+  const remedy = problem === UNKNOWN_AUTHORITY ? ' (set one with --ca)' : '';
+  if (problem !== undefined) return `its certificate ${problem}${remedy}`;
+  return isHandshakeFailure(code) ? 'the TLS handshake failed' : undefined;
 }
