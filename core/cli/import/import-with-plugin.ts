@@ -120,13 +120,12 @@ function createContext(
   { plugins, files, env, log, secrets }: Environment & { readonly secrets: Secret[] },
   scope: ModuleScope,
 ): ImportContext {
-  const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   return {
     module,
     endpoint,
     folder: files.folder,
     scope,
-    signal,
+    signal: scope.signal,
     log,
     pathInDescriptor: (path) => files.pathInDescriptor(path),
     referenceInDescriptor: (reference) => files.referenceInDescriptor(reference),

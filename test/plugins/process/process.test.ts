@@ -2,12 +2,11 @@ import { statSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { ProviderOperation } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { createSocketFolder, processAdapter } from '../../../plugins/process/process-adapter.js';
+import { whileCollectingGarbage } from '../../support/collect-garbage.js';
 import { failureOf } from '../../support/failure-of.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
@@ -216,11 +215,8 @@ describe('process adapter', () => {
     await rm(folder, { recursive: true });
   });
 
-  // Garbage collection ends a timeout that only AbortSignal.any refers to.
-  it('keeps its timeouts through garbage collection', async () => {
-    setFlagsFromString('--expose-gc');
-    const collecting = setInterval(runInNewContext('gc') as () => void, 500);
-    try {
+  it('keeps its timeouts through garbage collection', () =>
+    whileCollectingGarbage(async () => {
       const running = await open({
         command: command('setInterval(() => {}, 1000)'),
         start_timeout_ms: 4_000,
@@ -231,10 +227,7 @@ describe('process adapter', () => {
       expect(endOf(running)[0]?.fields['reason']).to.equal(
         'did not listen on its socket within 4000 ms',
       );
-    } finally {
-      clearInterval(collecting);
-    }
-  });
+    }));
 
   it('passes arguments unchanged, without a shell', async () => {
     const argument = '$HOME; exit 1 `id`';
