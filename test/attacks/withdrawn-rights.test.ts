@@ -228,7 +228,7 @@ describe('attack: a caller goes on after its right has ended', () => {
   const expectEnded = async (transfers: ReadonlyMap<string, Transfer>) => {
     await rights.checkAll();
     for (const [name, { end }] of transfers) {
-      await waitUntil(`${name} has ended`, () => end() !== null, 30_000);
+      await waitUntil(`${name} has ended`, () => end() !== null);
     }
     for (const [name, { end }] of transfers) {
       const result = end() ?? '';
@@ -317,7 +317,7 @@ describe('attack: a caller goes on after its right has ended', () => {
     for (const [name, { end, close }] of transfers) {
       const isBody = /bytes|json$|upload/.test(name) && !name.endsWith('ndjson');
       if (isBody) expect(end(), name).to.equal(null);
-      else await waitUntil(`${name} has ended`, () => end() !== null, 30_000);
+      else await waitUntil(`${name} has ended`, () => end() !== null);
       close();
     }
   });
@@ -335,7 +335,7 @@ describe('attack: a caller goes on after its right has ended', () => {
     const signOut = { method: 'DELETE', path: '/session', cookie };
     expect((await callConsole(started(host), signOut)).status).to.equal(204);
     await rights.checkAll();
-    await waitUntil('the download has ended', () => transfer.end() !== null, 30_000);
+    await waitUntil('the download has ended', () => transfer.end() !== null);
     expect(transfer.end()).to.match(/^cut /);
   });
 

@@ -152,7 +152,7 @@ describe('data of the client', () => {
     setup.provider.answer({ headers: [['content-type', 'text/plain']], body: 'canary-answer' });
     await post('/modules/shop/http/items');
     const count = () => setup.host.logs().filter(({ msg }) => msg === 'request').length;
-    await waitUntil('the lines', () => count() === 9, 10_000);
+    await waitUntil('the lines', () => count() === 9);
     expect(setup.host.output()).to.not.include('canary');
   });
 });

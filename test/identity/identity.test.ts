@@ -177,7 +177,7 @@ describe('identity keys', () => {
       });
       const { waitUntil } = await import('../support/http/wait-until.js');
       const send = () => call(host, { target: '/modules/sock/http/a' });
-      await waitUntil('the module', async () => (await send()).status === 200, 15_000);
+      await waitUntil('the module', async () => (await send()).status === 200);
       const token = String(upstream.requests[0]?.headers['modgate-identity']);
       expect(decodeProtectedHeader(token)).to.include({ alg: 'EdDSA', typ: 'JWT' });
     } finally {

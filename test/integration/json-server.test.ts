@@ -41,14 +41,11 @@ describe('json-server behind kind http', () => {
     const port = await findFreePort();
     provider = startJsonServer(directory, port);
     const url = `http://127.0.0.1:${port}`;
-    await waitUntil(
-      'json-server to respond',
-      () =>
-        fetch(url).then(
-          () => true,
-          () => false,
-        ),
-      15_000,
+    await waitUntil('json-server to respond', () =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
     );
     return startHost({
       files: {

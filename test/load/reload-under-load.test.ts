@@ -3,11 +3,7 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { churn } from '../support/reload/churn.js';
 import { ConstantLoad } from '../support/reload/constant-load.js';
 import { describeVersion, moduleName } from '../support/reload/many-reloads.js';
-import {
-  FOLLOW_MS,
-  type ReloadProcess,
-  startReloadProcess,
-} from '../support/reload/reload-host.js';
+import { type ReloadProcess, startReloadProcess } from '../support/reload/reload-host.js';
 
 const NAMES = Array.from({ length: 100 }, (_, index) => moduleName(index));
 const CHANGED = NAMES.slice(0, 10);
@@ -36,7 +32,7 @@ describe('reload under load', () => {
     const { done, versions } = await churn(host, CHANGED, CHURN_MS);
     for (const [name, version] of versions) {
       const isServed = async () => (await host.get(name, `/v${version % 2}`)) === 200;
-      await waitUntil(`${name} serves its last version`, isServed, FOLLOW_MS);
+      await waitUntil(`${name} serves its last version`, isServed);
     }
     const { requests, failed } = await load.stop();
     expect([...failed]).to.deep.equal([]);

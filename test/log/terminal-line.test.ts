@@ -10,7 +10,6 @@ import { waitUntil } from '../support/http/wait-until.js';
 import { MAIN } from '../support/main-file.js';
 import { createFolder } from '../support/temporary-folder.js';
 
-const WAIT_MS = 15_000;
 const LINE = {
   level: 'info',
   time: '2026-01-31T12:00:00.000Z',
@@ -69,10 +68,10 @@ describe('log on a terminal', () => {
     });
     const readLines = () => stripVTControlCharacters(output).split('\r\n');
     const find = (pattern: RegExp) => readLines().find((line) => pattern.test(line));
-    await waitUntil('the host', () => find(/listening/) !== undefined, WAIT_MS);
+    await waitUntil('the host', () => find(/listening/) !== undefined);
     const url = /http:\/\/127\.0\.0\.1:(\d+)/.exec(find(/listening/) ?? '');
     await call({ port: Number(url?.[1]) }, { target: '/modules/notes/http/notes' });
-    await waitUntil('the request', () => find(/GET notes/) !== undefined, WAIT_MS);
+    await waitUntil('the request', () => find(/GET notes/) !== undefined);
     expect(output).to.include('\u001b[');
     expect(find(/listening/)).to.match(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: listening \{"url":/);
     expect(find(/GET notes/)).to.match(

@@ -12,7 +12,6 @@ import {
   ROUTES,
   startCrmHost,
 } from '../support/reload/crm-host.js';
-import { FOLLOW_MS } from '../support/reload/reload-host.js';
 import { useEach } from '../support/use.js';
 
 describe('reload', () => {
@@ -24,7 +23,7 @@ describe('reload', () => {
   describe('probation', () => {
     it('rolls back a changed module above the allowed error rate, with the figures', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
       host.provider.answer({ status: 500, body: '{}' });
       expect(await host.get('crm', '/more')).to.equal(502);
       await host.get('crm', '/more');
@@ -42,7 +41,7 @@ describe('reload', () => {
 
     it('counts a version that was rolled back before a restart as a failed reload', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(5)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
       host.provider.answer({ status: 500, body: '{}' });
       for (let n = 0; n < 5; n += 1) await host.get('crm', '/more');
       await host.waitFor('crm.json', 'rolled_back');
@@ -54,10 +53,10 @@ describe('reload', () => {
 
     it('ends normally for a module within the allowed error rate', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1, 4)));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
       const keptPath = join(host.state, 'last-good', 'crm.json.json');
       expect(readFileSync(keptPath, 'utf8')).not.to.contain('/more');
-      await waitUntil('kept', () => readFileSync(keptPath, 'utf8').includes('/more'), FOLLOW_MS);
+      await waitUntil('kept', () => readFileSync(keptPath, 'utf8').includes('/more'));
       host.provider.answer({ status: 500, body: '{}' });
       await host.get('crm', '/more');
       expect((await host.entry('crm.json'))?.state).to.equal('live');
@@ -67,7 +66,7 @@ describe('reload', () => {
   describe('last known good', () => {
     it('serves after a start with an invalid file', async () => {
       host.write('crm.json', describeCrm(MORE_ROUTES));
-      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+      await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
       host.write('crm.json', 'module: [');
       await host.waitFor('crm.json', 'stale');
       await host.restart();
@@ -79,14 +78,14 @@ describe('reload', () => {
     });
 
     it('is written again when the state folder was removed', async () => {
-      await waitUntil('kept', () => keptText(host, 'crm.json') !== '', FOLLOW_MS);
+      await waitUntil('kept', () => keptText(host, 'crm.json') !== '');
       await host.restart();
       host.write('crm.json', describeCrm(MORE_ROUTES));
       // Files are written one after the other, so that none is waiting any more.
-      await waitUntil('kept', () => keptText(host, 'crm.json').includes('/more'), FOLLOW_MS);
+      await waitUntil('kept', () => keptText(host, 'crm.json').includes('/more'));
       rmSync(host.state, { recursive: true });
       for (const file of ['crm.json', 'other.json']) {
-        await waitUntil('written again', () => keptText(host, file) !== '', FOLLOW_MS);
+        await waitUntil('written again', () => keptText(host, file) !== '');
       }
       expect(hasLogged(host, 'last good versions removed: writing them again')).to.equal(true);
       host.write('crm.json', 'module: [');
@@ -109,8 +108,8 @@ describe('reload', () => {
 
     it('is removed with its file', async () => {
       host.remove('crm.json');
-      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
-      await waitUntil('removed', () => keptText(host, 'crm.json') === '', FOLLOW_MS);
+      await waitUntil('404', async () => (await host.get('crm', '/items')) === 404);
+      await waitUntil('removed', () => keptText(host, 'crm.json') === '');
       await host.restart();
       expect((await host.list()).map(({ name }) => name)).to.deep.equal(['other']);
     });
@@ -138,11 +137,11 @@ describe('reload', () => {
       });
       const isAsked = async () =>
         (await host.entry('remote.json'))?.reason === 'the provider gave no manifest yet';
-      await waitUntil('the reason', isAsked, FOLLOW_MS);
+      await waitUntil('the reason', isAsked);
       expect(await host.entry('remote.json')).to.include({ state: 'waiting', hint: null });
       host.provider.answer({ status: 404, body: 'Not found' });
       const hasHint = async () => (await host.entry('remote.json'))?.hint != null;
-      await waitUntil('a hint', hasHint, FOLLOW_MS);
+      await waitUntil('a hint', hasHint);
       expect(await host.entry('remote.json')).to.include({
         state: 'waiting',
         reason:

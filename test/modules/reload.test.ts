@@ -21,7 +21,6 @@ import {
   startCrmHost,
   startCrmProcess,
 } from '../support/reload/crm-host.js';
-import { FOLLOW_MS } from '../support/reload/reload-host.js';
 import { useEach } from '../support/use.js';
 
 /** Opens slowly, like a module that connects to another system. */
@@ -40,15 +39,15 @@ describe('reload', () => {
     await host.waitFor('new.json', 'live');
     expect(await host.get('new', '/items')).to.equal(200);
     host.remove('new.json');
-    await waitUntil('404', async () => (await host.get('new', '/items')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('new', '/items')) === 404);
     expect(await host.entry('new.json')).to.equal(undefined);
   });
 
   it('follows a change in place and an atomic rename', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     host.replace('crm.json', describeCrm(ROUTES));
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404);
   });
 
   it('keeps the object of an unchanged module', async () => {
@@ -60,7 +59,7 @@ describe('reload', () => {
       'other.json',
       JSON.stringify(describeModule('other', host.provider.url, ROUTES), null, 4),
     );
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     const after = await host.entry('other.json');
     // Only the digest of the text differs.
     expect({ ...after, file_digest: before?.file_digest ?? null }).to.deep.equal(before);
@@ -71,7 +70,7 @@ describe('reload', () => {
     await host.get('crm', '/items');
     const before = await host.entry('crm.json');
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     const after = await host.entry('crm.json');
     expect(before?.counts.calls).to.equal(1);
     expect(after).to.deep.include({ state: 'live', since: before?.since });
@@ -98,10 +97,10 @@ describe('reload', () => {
   it('follows a change of the manifest that a descriptor names', async () => {
     host.write('files/crm.manifest.json', buildManifest('crm', ROUTES));
     host.write('crm.json', { ...describeCrm(), manifest: './files/crm.manifest.json' });
-    await waitUntil('live', async () => (await host.get('crm', '/items')) === 200, FOLLOW_MS);
+    await waitUntil('live', async () => (await host.get('crm', '/items')) === 200);
     await host.waitFor('crm.json', 'live');
     host.write('files/crm.manifest.json', buildManifest('crm', MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
   });
 
   it('serves the new version once a file that it names is fixed', async () => {
@@ -109,7 +108,7 @@ describe('reload', () => {
     const stale = await host.waitFor('crm.json', 'stale');
     expect(stale.reason).to.contain("names the file './late.manifest.json', which does not exist");
     host.write('late.manifest.json', buildManifest('crm', MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     expect((await host.entry('crm.json'))?.state).to.equal('live');
   });
 
@@ -134,7 +133,7 @@ describe('reload', () => {
     const file = `slow${index}.json`;
     await host.waitFor(file, 'live');
     const lines = () => moduleLines(file);
-    await waitUntil('its line', () => lines().length > 0, FOLLOW_MS);
+    await waitUntil('its line', () => lines().length > 0);
     expect(lines().map((line) => line['state'])).to.deep.equal(['live']);
   });
 
@@ -155,14 +154,10 @@ describe('reload', () => {
     host.remove('crm.json');
     host.write('crm.json', describeCrm(MORE_ROUTES));
     const statuses = new Set<number>();
-    await waitUntil(
-      'the change',
-      async () => {
-        statuses.add(await host.get('crm', '/items'));
-        return (await host.get('crm', '/more')) === 200;
-      },
-      FOLLOW_MS,
-    );
+    await waitUntil('the change', async () => {
+      statuses.add(await host.get('crm', '/items'));
+      return (await host.get('crm', '/more')) === 200;
+    });
     expect([...statuses]).to.deep.equal([200]);
     expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
   });
@@ -174,9 +169,9 @@ describe('reload', () => {
     host.link('..data/map.json', 'map.json');
     await host.waitFor('map.json', 'live');
     host.link('..v2', '..data');
-    await waitUntil('200', async () => (await host.get('map', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('map', '/more')) === 200);
     host.write('..v2/map.json', describeModule('map', host.provider.url, ROUTES));
-    await waitUntil('404', async () => (await host.get('map', '/more')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('map', '/more')) === 404);
   });
 
   it('follows an edit through a hard link, which raises no event in the folder', async () => {
@@ -185,24 +180,22 @@ describe('reload', () => {
     // Creating the link raises an event; its check must be over.
     await new Promise((resolve) => setTimeout(resolve, 5 * SETTLE_MS));
     writeFileSync(elsewhere, JSON.stringify(describeCrm(MORE_ROUTES)));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     rmSync(elsewhere);
   });
 
   it('keeps serving while the folder is missing, and follows it when it is back', async () => {
     const away = `${host.modules}.away`;
     renameSync(host.modules, away);
-    await waitUntil(
-      'a log line',
-      () => logged('modules folder unavailable; serving the last loaded modules'),
-      FOLLOW_MS,
+    await waitUntil('a log line', () =>
+      logged('modules folder unavailable; serving the last loaded modules'),
     );
     expect(await host.get('crm', '/items')).to.equal(200);
     writeFileSync(join(away, 'crm.json'), JSON.stringify(describeCrm(MORE_ROUTES)));
     renameSync(away, host.modules);
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     host.write('crm.json', describeCrm());
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404);
   });
 
   it('does not create the folder again when it writes status files', async () => {
@@ -211,12 +204,10 @@ describe('reload', () => {
     for (let index = 0; index < 50; index += 1) {
       host.write(`m${index}.json`, describeModule(`m${index}`, host.provider.url, ROUTES));
     }
-    await waitUntil('live', async () => (await host.get('m0', '/items')) === 200, FOLLOW_MS);
+    await waitUntil('live', async () => (await host.get('m0', '/items')) === 200);
     renameSync(host.modules, away);
-    await waitUntil(
-      'a log line',
-      () => logged('modules folder unavailable; serving the last loaded modules'),
-      FOLLOW_MS,
+    await waitUntil('a log line', () =>
+      logged('modules folder unavailable; serving the last loaded modules'),
     );
     expect(existsSync(host.modules)).to.equal(false);
     expect(await host.get('m0', '/items')).to.equal(200);
@@ -228,17 +219,17 @@ describe('reload', () => {
     writeFileSync(join(`${host.modules}.new`, 'fresh.json'), text);
     renameSync(host.modules, `${host.modules}.old`);
     renameSync(`${host.modules}.new`, host.modules);
-    await host.waitFor('fresh.json', 'live', FOLLOW_MS);
-    await waitUntil('404', async () => (await host.get('crm', '/items')) === 404, FOLLOW_MS);
+    await host.waitFor('fresh.json', 'live');
+    await waitUntil('404', async () => (await host.get('crm', '/items')) === 404);
   });
 
   it('follows a folder that is removed and created again, and later changes in it', async () => {
     rmSync(host.modules, { recursive: true });
     mkdirSync(host.modules);
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     host.write('crm.json', describeCrm(ROUTES));
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404);
   });
 
   it('follows 200 files that are added together', async () => {
@@ -248,7 +239,6 @@ describe('reload', () => {
     await waitUntil(
       'all live',
       async () => (await host.list()).filter(({ state }) => state === 'live').length === 202,
-      FOLLOW_MS,
     );
     expect(await host.get('m199', '/items')).to.equal(200);
   });
@@ -279,7 +269,7 @@ describe('reload', () => {
   it('lets two files swap their names', async () => {
     host.write('crm.json', describeModule('other', host.provider.url, MORE_ROUTES));
     host.write('other.json', describeModule('crm', host.provider.url, ROUTES));
-    await waitUntil('200', async () => (await host.get('other', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('other', '/more')) === 200);
     expect(await host.get('crm', '/items')).to.equal(200);
     expect((await host.list()).map(({ state }) => state)).to.deep.equal(['live', 'live']);
   });
@@ -299,12 +289,12 @@ describe('reload', () => {
 
   it('writes one line for each change of a module', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('a line', () => moduleLines('crm.json').length > 1, FOLLOW_MS);
+    await waitUntil('a line', () => moduleLines('crm.json').length > 1);
     host.rename('crm.json', 'renamed.json');
-    await waitUntil('a line', () => moduleLines('renamed.json').length > 0, FOLLOW_MS);
+    await waitUntil('a line', () => moduleLines('renamed.json').length > 0);
     host.remove('renamed.json');
     const isRemoved = () => moduleLines('renamed.json').some(({ state }) => state === 'removed');
-    await waitUntil('a line', isRemoved, FOLLOW_MS);
+    await waitUntil('a line', isRemoved);
     const lines = [...moduleLines('crm.json'), ...moduleLines('renamed.json')];
     expect(lines.map(({ module, state, changed }) => [module, state, changed])).to.deep.equal([
       ['crm', 'live', ['added']],
@@ -333,7 +323,7 @@ describe('reload', () => {
       await waitUntil('a file', () => existsSync(join(host.modules, '.status', 'crm.json.json')));
       expect(read('crm.json')).to.include({ module: 'crm', state: 'live', reason: null });
       host.write('crm.json', '{"module": "crm", "provdier": {}}');
-      await waitUntil('stale', () => read('crm.json').state === 'stale', FOLLOW_MS);
+      await waitUntil('stale', () => read('crm.json').state === 'stale');
       expect(read('crm.json').hint).to.equal("did you mean 'provider'?");
       const { rejected_digest, file_digest } = read('crm.json');
       expect(rejected_digest)
@@ -343,14 +333,9 @@ describe('reload', () => {
       await waitUntil(
         'another text is rejected for the same reason',
         () => read('crm.json').rejected_digest !== rejected_digest,
-        FOLLOW_MS,
       );
       host.remove('crm.json');
-      await waitUntil(
-        'gone',
-        () => !existsSync(join(host.modules, '.status', 'crm.json.json')),
-        FOLLOW_MS,
-      );
+      await waitUntil('gone', () => !existsSync(join(host.modules, '.status', 'crm.json.json')));
     });
   });
 });

@@ -6,7 +6,7 @@ import {
   type SpecialFile,
 } from '../support/documents/special-file.js';
 import { buildManifest, describeModule, toRoutes } from '../support/http/modules.js';
-import { FOLLOW_MS, startReloadProcess } from '../support/reload/reload-host.js';
+import { startReloadProcess } from '../support/reload/reload-host.js';
 import { use } from '../support/use.js';
 
 const ROUTES = toRoutes(['GET /items'], 'use');
@@ -71,7 +71,7 @@ describe('a module whose file is not a regular file of a bounded size', () => {
   it('affects no other module, at start neither', async () => {
     expect(await host.get('good', '/items')).to.equal(200);
     host.write('late.json', describeModule('late', host.provider.url, ROUTES));
-    await host.waitFor('late.json', 'live', FOLLOW_MS);
+    await host.waitFor('late.json', 'live');
     await host.restart('SIGTERM');
     await host.waitFor('late.json', 'live');
     expect(await host.get('good', '/items')).to.equal(200);

@@ -9,6 +9,7 @@ import {
   type ProviderOperation,
   Secret,
 } from '../../core/contract/index.js';
+import { DEADLINE_MS } from '../support/http/wait-until.js';
 
 export interface OpenedProvider {
   readonly provider: Provider;
@@ -124,8 +125,8 @@ export function createInvocation(
 const POLL_MS = 5;
 
 /** Polls until it holds. */
-export async function eventually(holds: () => boolean, deadlineMs = 5_000): Promise<void> {
-  const end = performance.now() + deadlineMs;
+export async function eventually(holds: () => boolean): Promise<void> {
+  const end = performance.now() + DEADLINE_MS;
   while (!holds()) {
     if (performance.now() > end) expect.fail('it did not come to hold in time');
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

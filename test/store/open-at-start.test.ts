@@ -13,7 +13,7 @@ describe('a host with a database server that cannot be used', () => {
 
   it('logs the reason at the start, before any operation needs the store', async () => {
     const find = () => setup.host.logs().find(({ msg }) => msg === UNAVAILABLE);
-    await waitUntil('the line', () => find() !== undefined, 10_000);
+    await waitUntil('the line', () => find() !== undefined);
     expect(find()).to.include({ level: 'warn', code: 'unreachable' });
     expect(setup.host.output()).to.not.include('hunter2');
   });

@@ -170,7 +170,7 @@ describe('PostgreSQL store', () => {
         const notified: (string | null)[] = [];
         store.onConfigChange((module) => notified.push(module));
         await proxy.restore();
-        await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+        await waitUntil('the store is open', () => store.unavailable === null);
         expect(notified).to.deep.equal([null]);
         expect(await write(store, 'a', 1)).to.include({ revision: 1 });
       });
@@ -187,8 +187,8 @@ describe('PostgreSQL store', () => {
         await expectUnavailable(write(store, 'a', 2), 'unreachable');
         await expectUnavailable(store.config.read('crm'), 'unreachable');
         await proxy.restore();
-        await waitUntil('the store is open', () => store.unavailable === null, 10_000);
-        await waitUntil('the notification', () => notified.includes(null), 10_000);
+        await waitUntil('the store is open', () => store.unavailable === null);
+        await waitUntil('the notification', () => notified.includes(null));
         expect(await readValue(store, 'crm/a')).to.equal(1);
         expect(await write(store, 'a', 3)).to.include({ revision: 2 });
         expect(await store.audit.verify()).to.deep.equal({ rows: 2, brokenAt: null });
@@ -202,10 +202,10 @@ describe('PostgreSQL store', () => {
         // The store is not used meanwhile, so the pool does not notice.
         await proxy.cut();
         await proxy.restore();
-        await waitUntil('the notification', () => notified.includes(null), 10_000);
+        await waitUntil('the notification', () => notified.includes(null));
         await waitUntil('the other is open', () => other.unavailable === null);
         await write(other, 'a', 1).catch(() => write(other, 'a', 1));
-        await waitUntil('the change is notified', () => notified.includes('crm'), 10_000);
+        await waitUntil('the change is notified', () => notified.includes('crm'));
       });
 
       it('fails within some seconds when the server hangs', async () => {
@@ -219,7 +219,7 @@ describe('PostgreSQL store', () => {
         expect(Date.now() - started).to.be.lessThan(8000);
         await expectUnavailable(store.config.read('crm'), 'unreachable');
         proxy.unblock();
-        await waitUntil('the store is open', () => store.unavailable === null, 15_000);
+        await waitUntil('the store is open', () => store.unavailable === null);
         expect((await store.audit.verify()).brokenAt).to.equal(null);
       });
 
@@ -255,14 +255,10 @@ describe('PostgreSQL store', () => {
           proxy.block();
           await Promise.all(writes);
           let row: object | null = null;
-          await waitUntil(
-            'another host writes',
-            async () => {
-              row = await healthy.audit.append(DRAFT).catch(() => null);
-              return row !== null;
-            },
-            20_000,
-          );
+          await waitUntil('another host writes', async () => {
+            row = await healthy.audit.append(DRAFT).catch(() => null);
+            return row !== null;
+          });
           expect((await healthy.audit.verify()).brokenAt).to.equal(null);
         } finally {
           await healthy.close();

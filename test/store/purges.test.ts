@@ -6,7 +6,6 @@ import type { Store } from '../../core/store/store.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { BACKENDS, runSql, useBackend } from './backend.js';
 
-const DEADLINE_MS = 10_000;
 const ofPath = (path: string): Purge => ({ module: 'shop', path, isPrefix: false });
 
 /** The channel of one process, and what it received. */
@@ -33,10 +32,10 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
       const [first, other] = await openTwo();
       const purge = { module: 'shop', path: '/ä b', isPrefix: true };
       first.announce(purge);
-      await waitUntil('the purge', () => other.received.length > 0, DEADLINE_MS);
+      await waitUntil('the purge', () => other.received.length > 0);
       expect(other.received).to.deep.equal([purge]);
       other.announce({ module: 'crm', path: null, isPrefix: false });
-      await waitUntil('the next', () => first.received.length > 0, DEADLINE_MS);
+      await waitUntil('the next', () => first.received.length > 0);
       expect(first.received).to.deep.equal([{ module: 'crm', path: null, isPrefix: false }]);
     });
 
@@ -47,7 +46,7 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
       );
       for (const purge of purges) first.announce(purge);
       first.announce({ module: 'long', path: `/${'x'.repeat(10_000)}`, isPrefix: false });
-      await waitUntil('all purges', () => other.received.length > 200, DEADLINE_MS);
+      await waitUntil('all purges', () => other.received.length > 200);
       const whole = { module: 'long', path: null, isPrefix: false };
       expect(other.received).to.deep.equal([...purges, whole]);
     });
@@ -58,16 +57,12 @@ for (const kind of BACKENDS.filter(({ name }) => name === 'PostgreSQL')) {
       await runSql(
         `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query like '%${schema}%'`,
       );
-      await waitUntil(
-        'both connect again',
-        () => {
-          const gaps = [first, other].map(({ received }) => received.includes(null));
-          return gaps.every((isGap) => isGap);
-        },
-        DEADLINE_MS,
-      );
+      await waitUntil('both connect again', () => {
+        const gaps = [first, other].map(({ received }) => received.includes(null));
+        return gaps.every((isGap) => isGap);
+      });
       first.announce(ofPath('/after'));
-      await waitUntil('a purge', () => other.received.at(-1) !== null, DEADLINE_MS);
+      await waitUntil('a purge', () => other.received.at(-1) !== null);
       expect(other.received.at(-1)).to.deep.equal(ofPath('/after'));
     });
   });
@@ -88,7 +83,7 @@ describe('purges over a store that is unavailable', () => {
       onNotice: () => {},
     });
     announce(ofPath('/a'));
-    await waitUntil('the purge', () => sent.length > 0, DEADLINE_MS);
+    await waitUntil('the purge', () => sent.length > 0);
     expect(sent).to.deep.equal([`purge ${JSON.stringify([ofPath('/a')])}`]);
   });
 

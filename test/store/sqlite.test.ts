@@ -159,7 +159,7 @@ describe('SQLite store', () => {
       await expectUnavailable(write(store, 'page_size', 2), 'damaged');
       expect(readFileSync(file).equals(damaged)).to.equal(true);
       writeFileSync(file, whole);
-      await waitUntil('the store is open', () => store.unavailable === null, 10_000);
+      await waitUntil('the store is open', () => store.unavailable === null);
       expect(await readValue(store, 'crm/page_size')).to.equal(1);
     });
   }
@@ -174,8 +174,8 @@ describe('SQLite store', () => {
     await expectUnavailable(second.audit.append(DRAFT), 'cannot_open');
     rmSync(file, { recursive: true });
     rmSync(stateDir);
-    await waitUntil('the first is open', () => first.unavailable === null, 10_000);
-    await waitUntil('the second is open', () => second.unavailable === null, 10_000);
+    await waitUntil('the first is open', () => first.unavailable === null);
+    await waitUntil('the second is open', () => second.unavailable === null);
     await second.close();
   });
 

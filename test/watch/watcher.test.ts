@@ -32,7 +32,7 @@ describe('watcher', () => {
   };
   const waitForCheck = async (subject: string) => {
     const before = checks.length;
-    await waitUntil(subject, () => checks.length > before, 5000);
+    await waitUntil(subject, () => checks.length > before);
   };
 
   beforeEach(() => {
@@ -52,7 +52,7 @@ describe('watcher', () => {
   it('checks after an event, without a poll', async () => {
     await start(NO_POLL_MS);
     writeFileSync(join(folder, 'b.yaml'), 'one');
-    await waitUntil('a check of the file', () => checks.length > 1, 5000);
+    await waitUntil('a check of the file', () => checks.length > 1);
     expect(checks[1]).to.equal(false);
   });
 
@@ -69,9 +69,9 @@ describe('watcher', () => {
     });
     other.follow([folder]);
     other.start();
-    await waitUntil('the first check of the other', () => others > 0, 5000);
+    await waitUntil('the first check of the other', () => others > 0);
     writeFileSync(join(folder, 'a.yaml'), 'two');
-    await waitUntil('a check of the other', () => others > 1, 5000);
+    await waitUntil('a check of the other', () => others > 1);
     await other.close();
     expect(checks).to.deep.equal([true]);
     writeFileSync(join(folder, 'b.yaml'), 'one');
@@ -86,10 +86,10 @@ describe('watcher', () => {
       return null;
     };
     await start(NO_POLL_MS);
-    await waitUntil('a second check', () => checks.length > 1, 5000);
+    await waitUntil('a second check', () => checks.length > 1);
     expect(checks).to.deep.equal([true, true]);
     writeFileSync(join(other, 'named.json'), '{}');
-    await waitUntil('a third check', () => checks.length > 2, 5000);
+    await waitUntil('a third check', () => checks.length > 2);
     expect(checks[2]).to.equal(false);
   });
 
@@ -97,7 +97,7 @@ describe('watcher', () => {
     await start(NO_POLL_MS);
     mkdirSync(`${folder}.new`);
     rmSync(folder, { recursive: true });
-    await waitUntil('a poll', () => checks.slice(1).includes(true), 5000);
+    await waitUntil('a poll', () => checks.slice(1).includes(true));
     renameSync(`${folder}.new`, folder);
   });
 
@@ -105,7 +105,7 @@ describe('watcher', () => {
     let left = 3;
     onCheck = () => (left-- > 0 ? 20 : null);
     await start(NO_POLL_MS);
-    await waitUntil('four checks', () => checks.length === 4, 5000);
+    await waitUntil('four checks', () => checks.length === 4);
   });
 
   it('pauses for the time of the search, and not for that of the use', async () => {
@@ -119,7 +119,7 @@ describe('watcher', () => {
       return 20;
     };
     await start(NO_POLL_MS);
-    await waitUntil('a second check', () => checks.length > 1, 5000);
+    await waitUntil('a second check', () => checks.length > 1);
     // A pause for the use would last a second.
     expect(performance.now() - usedAt).to.be.below(900);
   });
@@ -161,7 +161,7 @@ describe('watcher', () => {
     let marks = 0;
     marker.follow([folder]);
     marker.start();
-    await waitUntil('a check of another watcher', () => marks > 0, 5000);
+    await waitUntil('a check of another watcher', () => marks > 0);
     await marker.close();
     expect(checks.length).to.equal(before);
   });

@@ -5,7 +5,6 @@ import { useCookbookPage } from '../../support/cookbook/use-cookbook-page.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
 const PAGE = 'docs/cookbook/rabbitmq-rpc.md';
-const PATIENCE_MS = 20_000;
 
 /** At the broker of the machine. */
 describe(PAGE, () => {
@@ -17,7 +16,7 @@ describe(PAGE, () => {
     ports: [],
     startServer: async (folder) => {
       const service = spawn(process.execPath, ['orders.mjs'], { cwd: folder, stdio: 'inherit' });
-      await waitUntil('the service consumes', () => hasConsumer('orders-rpc'), PATIENCE_MS);
+      await waitUntil('the service consumes', () => hasConsumer('orders-rpc'));
       return service;
     },
   });

@@ -56,7 +56,7 @@ describe(PAGE, () => {
     const url = host?.url ?? expect.fail('the host has not started');
     const env = `MODGATE_URL=${url} MODGATE_TOKEN=dev-system:ops`;
     const read = () => guide.run(`${env} modgate status`);
-    await waitUntil('the module is stale', async () => /tasks +stale/.test(await read()), 10_000);
+    await waitUntil('the module is stale', async () => /tasks +stale/.test(await read()));
     expect(await read())
       .to.include("unknown key 'limit'")
       .and.include("did you mean 'limits'?");
@@ -92,6 +92,6 @@ async function startService(file: string, port: number): Promise<ChildProcess> {
       () => true,
       () => false,
     );
-  await waitUntil('the service', isUp, 10_000);
+  await waitUntil('the service', isUp);
   return service;
 }

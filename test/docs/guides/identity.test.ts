@@ -45,14 +45,14 @@ describe(PAGE, () => {
     call(host, { target: `/modules/${module}/http/a`, as: 'dev-service:me:wide.use,more' });
 
   it('has an example that knows its callers', async () => {
-    await waitUntil('the example', async () => (await ask('crm')).status === 200, 15_000);
+    await waitUntil('the example', async () => (await ask('crm')).status === 200);
     const { data } = JSON.parse((await ask('crm')).body.toString());
     expect(data).to.deep.equal({ caller: 'service:me', scopes: ['wide.use'] });
   });
 
   for (const module of ['other', 'plain']) {
     it(`has an example that rejects a call of the module ${module}`, async () => {
-      await waitUntil('the module', async () => (await ask(module)).status === 502, 15_000);
+      await waitUntil('the module', async () => (await ask(module)).status === 502);
       expect((await ask(module)).body.toString()).to.include('"provider_status","reason":"401"');
     });
   }

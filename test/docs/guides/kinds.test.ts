@@ -14,7 +14,6 @@ const EXAMPLE_PROVIDER = fileURLToPath(
   new URL('../../../plugins/nats/example-provider.mjs', import.meta.url),
 );
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
-const PATIENCE_MS = 20_000;
 
 const PAGES = [
   { page: 'docs/operate/kinds/local.md', files: 2, needsNats: false },
@@ -46,7 +45,7 @@ for (const { page, files, needsNats } of PAGES) {
         ...['--modules', join(directory, 'modules.d'), '--state', join(directory, 'state')],
       ]);
       const { url } = host;
-      await waitUntil('the module is live', () => isLive(url), PATIENCE_MS);
+      await waitUntil('the module is live', () => isLive(url));
     });
 
     after(async () => {

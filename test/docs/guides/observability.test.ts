@@ -83,7 +83,7 @@ describe(`the tables of ${PAGE} and ${METRICS}`, () => {
 
   it('have every field of the line of a request, and the example has them in order', async () => {
     const find = () => setup.host.logs().find(({ msg }) => msg === 'request');
-    await waitUntil('the line', () => find() !== undefined, 10_000);
+    await waitUntil('the line', () => find() !== undefined);
     const fields = Object.keys(find() ?? {});
     const table = /\| field \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(text)?.[1] ?? '';
     const documented = table.split('\n').flatMap((row) => readNames(row.split('|')[1]));

@@ -50,7 +50,7 @@ describe('parser errors', () => {
             const isTheOne = line['request_id'] === request_id && line['status'] === status;
             return isTheOne && (isMalformed || line['msg'] === 'request');
           });
-        await waitUntil('the log line', isLogged, 10_000);
+        await waitUntil('the log line', isLogged);
         expectClose(response);
         await connection.closed();
         expect(connection.unread, 'bytes after the Problem').to.equal('');
@@ -148,7 +148,7 @@ describe('parser errors', () => {
           .logs()
           .filter((line) => line['msg'] === 'request' && line['request_id'] === 'chosen-1')
           .map(({ status, failure, route }) => ({ status, failure, route }));
-      await waitUntil('the log line', () => results().length > 0, 10_000);
+      await waitUntil('the log line', () => results().length > 0);
       expect(results()).to.deep.equal([{ status: 400, failure: null, route: '/{rest...}' }]);
     });
 
@@ -163,7 +163,7 @@ describe('parser errors', () => {
           setup.host
             .logs()
             .some((line) => line['msg'] === 'request' && line['request_id'] === request_id);
-        await waitUntil('the log line', isLogged, 10_000);
+        await waitUntil('the log line', isLogged);
       });
     });
   });
@@ -185,7 +185,7 @@ describe('parser errors', () => {
         .logs()
         .filter((line) => line['request_id'] === 'gone-1')
         .map(({ status, failure }) => ({ status, failure }));
-    await waitUntil('the log line', () => results().length > 0, 10_000);
+    await waitUntil('the log line', () => results().length > 0);
     expect(results()).to.deep.equal([{ status: 499, failure: 'cancelled' }]);
   });
 

@@ -25,7 +25,7 @@ describe('client certificates', () => {
   const know = (...clients: readonly object[]) => host.write('clients.json', { clients });
   const statusOf = async (options: object) => (await ask(host, '/modules', options)).status;
   const expectStatus = (options: object, status: number) =>
-    waitUntil(`status ${status}`, async () => (await statusOf(options)) === status, 15_000);
+    waitUntil(`status ${status}`, async () => (await statusOf(options)) === status);
 
   const keepSession = async (options: ConnectionOptions): Promise<Buffer> => {
     const socket = await shakeHands(host, options);
@@ -159,11 +159,7 @@ describe('client certificates', () => {
 
   it('are reloaded with their file, keeping the last good version', async () => {
     host.write('clients.json', '{"clients":[{"id":"x"}]}');
-    await waitUntil(
-      'a word',
-      () => /file of client certificates is invalid/.test(host.output()),
-      15_000,
-    );
+    await waitUntil('a word', () => /file of client certificates is invalid/.test(host.output()));
     expect(await statusOf(caller)).to.equal(200);
   });
 });

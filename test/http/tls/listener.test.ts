@@ -97,7 +97,7 @@ describe('TLS listener', () => {
     expect(await subjectNow()).to.equal('server');
     host.write('server.pem', renewed.cert);
     host.write('server.key', renewed.key);
-    await waitUntil('the new certificate', async () => (await subjectNow()) === 'renewed', 15_000);
+    await waitUntil('the new certificate', async () => (await subjectNow()) === 'renewed');
     open.write('GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
     const [answer] = (await once(open, 'data')) as [Buffer];
     expect(answer.toString()).to.match(/^HTTP\/1\.1 200/);
@@ -123,10 +123,10 @@ describe('TLS listener', () => {
     it(`keeps the last good pair when ${title} replaces it, and logs it`, async () => {
       host.write('server.pem', renewed.cert);
       host.write('server.key', renewed.key);
-      await waitUntil('the good pair', async () => (await subjectNow()) === 'renewed', 15_000);
+      await waitUntil('the good pair', async () => (await subjectNow()) === 'renewed');
       const before = host.output().length;
       host.write(name, text);
-      await waitUntil('a word about it', () => reason.test(host.output().slice(before)), 15_000);
+      await waitUntil('a word about it', () => reason.test(host.output().slice(before)));
       expect(await subjectNow()).to.equal('renewed');
       expect(host.output()).not.to.include('PRIVATE KEY');
     });
@@ -135,14 +135,14 @@ describe('TLS listener', () => {
   it('warns about a key that other users can read', async () => {
     host.write('server.pem', server.cert);
     host.write('server.key', server.key);
-    await waitUntil('the first certificate', async () => (await subjectNow()) === 'server', 15_000);
+    await waitUntil('the first certificate', async () => (await subjectNow()) === 'server');
     expect(host.output()).not.to.include('others than its owner');
     const open = await startTlsHost({}, (path) => {
       chmodSync(path('server.key'), 0o640);
       return [];
     });
     const warned = () => open.output().includes('private key readable by other users');
-    await waitUntil('a warning', warned, 15_000);
+    await waitUntil('a warning', warned);
     await open.stopAll();
   });
 

@@ -10,7 +10,7 @@ import {
   ROUTES,
   startCrmProcess,
 } from '../../support/reload/crm-host.js';
-import { FOLLOW_MS, type ReloadProcess } from '../../support/reload/reload-host.js';
+import type { ReloadProcess } from '../../support/reload/reload-host.js';
 
 describe('modules of a host that was killed', () => {
   let host: ReloadProcess;
@@ -24,7 +24,7 @@ describe('modules of a host that was killed', () => {
   afterEach(async () => {
     host.provider.answer({});
     host.write('crm.json', describeCrm());
-    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404, FOLLOW_MS);
+    await waitUntil('404', async () => (await host.get('crm', '/more')) === 404);
     await host.waitFor('crm.json', 'live');
   });
 
@@ -32,7 +32,7 @@ describe('modules of a host that was killed', () => {
 
   it('stay rolled back through a rescan and a restart, until the file changes', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES, onProbation(1)));
-    await waitUntil('live', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('live', async () => (await host.get('crm', '/more')) === 200);
     host.provider.answer({ status: 500, body: '{}' });
     await host.get('crm', '/more');
     await host.waitFor('crm.json', 'rolled_back');
@@ -50,7 +50,7 @@ describe('modules of a host that was killed', () => {
 
   it('serve the last good version after a start with an invalid file', async () => {
     host.write('crm.json', describeCrm(MORE_ROUTES));
-    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200, FOLLOW_MS);
+    await waitUntil('200', async () => (await host.get('crm', '/more')) === 200);
     host.write('crm.json', 'module: [');
     await host.waitFor('crm.json', 'stale');
     await host.restart('SIGKILL');
@@ -65,11 +65,7 @@ describe('modules of a host that was killed', () => {
     host.write('crm.manifest.json', buildManifest('crm', ROUTES));
     host.write('crm.json', { ...describeCrm(), manifest: './crm.manifest.json' });
     await host.waitFor('crm.json', 'live');
-    await waitUntil(
-      'kept',
-      () => keptText(host, 'crm.json').includes('crm.manifest.json'),
-      FOLLOW_MS,
-    );
+    await waitUntil('kept', () => keptText(host, 'crm.json').includes('crm.manifest.json'));
     host.write('crm.manifest.json', '{}');
     await host.restart('SIGKILL');
     expect((await host.entry('crm.json'))?.state).to.equal('stale');
@@ -87,7 +83,7 @@ describe('modules of a host that was killed', () => {
     host.provider.answer({ status: 503, body: '{}' });
     await host.restart('SIGKILL');
     const hasReason = async () => (await host.entry('remote.json'))?.reason != null;
-    await waitUntil('a reason', hasReason, FOLLOW_MS);
+    await waitUntil('a reason', hasReason);
     const waiting = await host.entry('remote.json');
     expect(waiting?.state).to.equal('waiting');
     expect(waiting?.reason).to.contain('the provider gave no manifest');

@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeModule, toRoutes } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import {
-  FOLLOW_MS,
-  type ReloadProcess,
-  startReloadProcess,
-} from '../../support/reload/reload-host.js';
+import { type ReloadProcess, startReloadProcess } from '../../support/reload/reload-host.js';
 
 const MODULES = 10;
 const KILLS = 5;
@@ -36,7 +32,7 @@ describe('kill -9 at any moment', () => {
     host = await startReloadProcess(({ url }) =>
       Object.fromEntries(NAMES.map((name) => [`${name}.json`, describeAt(name, 1, url)])),
     );
-    await waitUntil('all versions to be stored', () => NAMES.every(isKept(1)), FOLLOW_MS);
+    await waitUntil('all versions to be stored', () => NAMES.every(isKept(1)));
   });
 
   after(() => host?.close());
@@ -59,9 +55,9 @@ describe('kill -9 at any moment', () => {
       }
       const isServed = async (name: string) => (await host.get(name, `/v${version}`)) === 200;
       for (const name of NAMES) {
-        await waitUntil(`${name} to be served again`, () => isServed(name), FOLLOW_MS);
+        await waitUntil(`${name} to be served again`, () => isServed(name));
       }
-      await waitUntil('all versions to be stored', () => NAMES.every(isKept(version)), FOLLOW_MS);
+      await waitUntil('all versions to be stored', () => NAMES.every(isKept(version)));
     }
   });
 

@@ -8,11 +8,7 @@ import {
   reloadAll,
 } from '../../support/reload/many-reloads.js';
 import { createProbe, type Probe } from '../../support/reload/probed-process.js';
-import {
-  FOLLOW_MS,
-  type ReloadProcess,
-  startReloadProcess,
-} from '../../support/reload/reload-host.js';
+import { type ReloadProcess, startReloadProcess } from '../../support/reload/reload-host.js';
 
 const ROUNDS = 4;
 /** Far below the size of 200 versions (20 KiB each), far above normal heap growth. */
@@ -56,7 +52,7 @@ describe('repeated reloads', () => {
       after = await probe.read(host.running.pid);
       return listGrowth(before, after).length === 0;
     };
-    await waitUntil('nothing has grown', isFlat, FOLLOW_MS).catch(() => {});
+    await waitUntil('nothing has grown', isFlat).catch(() => {});
     expect(listGrowth(before, after)).to.deep.equal([]);
   });
 });

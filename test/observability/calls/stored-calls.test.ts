@@ -32,8 +32,6 @@ function createStore() {
   return store;
 }
 
-const WAIT_MS = 10_000;
-
 describe('stored calls', () => {
   const archives: StoredCalls[] = [];
   const open = (store: ReturnType<typeof createStore>, maxCalls = 1000, log: Log = silent) => {
@@ -61,7 +59,7 @@ describe('stored calls', () => {
     const archive = open(store);
     for (let id = 0; id < 250; id += 1) archive.add(createKept(id));
     expect(store.batches).to.have.length(0);
-    await waitUntil('the batches', () => store.batches.flat().length === 250, WAIT_MS);
+    await waitUntil('the batches', () => store.batches.flat().length === 250);
     expect(store.batches.map(({ length }) => length)).to.deep.equal([100, 100, 50]);
     expect(idsOf(store.batches.flat())).to.deep.equal([...Array(250).keys()]);
     const ids = store.batches.flat().map(({ id }) => id);
@@ -102,7 +100,7 @@ describe('stored calls', () => {
     const failure = await archive.list(QUERY).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(StoreUnavailable);
     store.failure = null;
-    await waitUntil('all', () => store.batches.flat().length >= 150, WAIT_MS);
+    await waitUntil('all', () => store.batches.flat().length >= 150);
     expect(idsOf(store.batches.flat())).to.deep.equal([...Array(150).keys()]);
   });
 
@@ -118,12 +116,12 @@ describe('stored calls', () => {
         await append(calls);
       };
       for (let id = 0; id < 250; id += 1) archive.add(createKept(id));
-      await waitUntil('the line', () => errors.length > 0, WAIT_MS);
+      await waitUntil('the line', () => errors.length > 0);
       expect(errors).to.deep.equal([{ err: failure, lost: 5 }]);
       const others = [...Array(250).keys()].filter((id) => id % 50 !== 7);
       expect(idsOf(store.batches.flat())).to.deep.equal(others);
       archive.add(createKept(1000));
-      await waitUntil('the next', () => store.batches.flat().length > 245, WAIT_MS);
+      await waitUntil('the next', () => store.batches.flat().length > 245);
     });
   }
 
@@ -153,7 +151,7 @@ describe('stored calls', () => {
     const archive = open(store, 1000, log as unknown as Log);
     store.failure = new StoreUnavailable('locked');
     for (let id = 0; id < 20_300; id += 1) archive.add(createKept(id));
-    await waitUntil('the warning', () => warnings.length > 0, WAIT_MS);
+    await waitUntil('the warning', () => warnings.length > 0);
     const reason = 'the store is locked by another process';
     expect(warnings).to.deep.equal([{ reason, waiting: 20_000, lost: 300 }]);
     store.failure = null;
@@ -166,16 +164,16 @@ describe('stored calls', () => {
     const archive = open(store, 2000);
     const before = Date.now();
     archive.add(createKept(0));
-    await waitUntil('the first', () => store.prunes.length === 1, WAIT_MS);
+    await waitUntil('the first', () => store.prunes.length === 1);
     expect(store.prunes[0]?.maxCalls).to.equal(2000);
     expect(store.prunes[0]?.since).to.be.within(
       before - 2 * MS_PER_HOUR,
       Date.now() - 2 * MS_PER_HOUR,
     );
     for (let id = 0; id < 199; id += 1) archive.add(createKept(id));
-    await waitUntil('the batch', () => store.batches.flat().length === 200, WAIT_MS);
+    await waitUntil('the batch', () => store.batches.flat().length === 200);
     archive.add(createKept(200));
-    await waitUntil('the next', () => store.prunes.length === 2, WAIT_MS);
+    await waitUntil('the next', () => store.prunes.length === 2);
     expect(store.batches.flat()).to.have.length.within(200, 201);
   });
 

@@ -179,7 +179,7 @@ describe('metrics', () => {
     const find = async (labels: Record<string, string>) =>
       (await read()).find('modgate_breaker_state', { module: 'flaky', ...labels });
     const route = 'GET /items/{id}';
-    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    await waitUntil('the module', async () => (await get(target)).status === 200);
     expect(await find({ route: '' })).to.have.length(3);
     expect(await find({ route })).to.have.length(0);
     setup.provider.answer({ status: 500 });
@@ -188,7 +188,7 @@ describe('metrics', () => {
     expect((await read()).sum('modgate_breaker_state', { module: 'flaky', route: '' })).to.equal(1);
     expect((await read()).sum('modgate_breaker_state', { route, state: 'closed' })).to.equal(0);
     setup.provider.answer({});
-    await waitUntil('a good response', async () => (await get(target)).status === 200, 10_000);
+    await waitUntil('a good response', async () => (await get(target)).status === 200);
     expect(await find({ route })).to.have.length(0);
     expect(await find({ route: '', state: 'closed' })).to.have.length(1);
     setup.host.remove('flaky.json');
@@ -202,7 +202,7 @@ describe('metrics', () => {
     const overrides = { limits, retry: { attempts: 0 }, breaker: { failures: 1000 } };
     setup.host.drop('tight.json', describeModule('tight', endpoint, ROUTES, overrides));
     const target = '/modules/tight/http/items/1';
-    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    await waitUntil('the module', async () => (await get(target)).status === 200);
     setup.provider.answer({ body: 'none' });
     await get(target);
     expect(await of('protocol')).to.equal(1);
@@ -223,23 +223,19 @@ describe('metrics', () => {
     const { url } = setup.provider;
     setup.host.drop('narrow.json', describeModule('narrow', url, ROUTES, { limits }));
     const target = '/modules/narrow/http/items/1';
-    await waitUntil('the module', async () => (await get(target)).status === 200, 10_000);
+    await waitUntil('the module', async () => (await get(target)).status === 200);
     const of = async (name: string, labels = {}) =>
       (await read()).sum(name, { module: 'narrow', ...labels });
     setup.provider.answer({ raw: [], finally: 'hang' });
     const waiting = await Promise.all([hangOn(target), hangOn(target)]);
-    await waitUntil('the queue', async () => (await of('modgate_queued')) === 1, 10_000);
+    await waitUntil('the queue', async () => (await of('modgate_queued')) === 1);
     expect(await of('modgate_in_flight')).to.equal(1);
     expect((await get(target)).status).to.equal(502);
     expect(await of('modgate_failures_total', { failure: 'overloaded' })).to.equal(1);
     for (const connection of waiting) connection.destroy();
-    await waitUntil('the callers to go', async () => (await of('modgate_in_flight')) === 0, 10_000);
+    await waitUntil('the callers to go', async () => (await of('modgate_in_flight')) === 0);
     setup.host.remove('narrow.json');
-    await waitUntil(
-      'the series to go',
-      async () => !(await read()).text.includes('narrow'),
-      15_000,
-    );
+    await waitUntil('the series to go', async () => !(await read()).text.includes('narrow'));
   }).timeout(60_000);
 
   it('shows the state of every descriptor, and the event loop', async () => {

@@ -114,7 +114,7 @@ for (const { protocol, type } of ENCODINGS) {
         parent: '',
       });
       const isLogged = () => host.logs().some((line) => line['trace_id'] === traceId);
-      await waitUntil('the log line', isLogged, 10_000);
+      await waitUntil('the log line', isLogged);
     });
 
     it('have a client span for each attempt', async () => {
@@ -154,7 +154,6 @@ for (const { protocol, type } of ENCODINGS) {
       await waitUntil(
         'the spans',
         () => spansOf(receiver, first).length + spansOf(receiver, two).length === 5,
-        15_000,
       );
       const retried = spansOf(receiver, first).length === 3 ? first : two;
       const { server, clients } = await waitForTrace(receiver, retried, 3);
@@ -224,7 +223,7 @@ for (const { protocol, type } of ENCODINGS) {
           `traceparent: 00-${traceId}-${CALLER}-01\r\n` +
           'authorization: Bearer dev-system:root\r\n\r\n',
       );
-      await waitUntil('the call', () => provider.requests.length === 1, 10_000);
+      await waitUntil('the call', () => provider.requests.length === 1);
       connection.destroy();
       const { server, clients } = await waitForTrace(receiver, traceId, 2);
       expect(server.attributes).to.include({

@@ -16,7 +16,7 @@ const FOLLOWING = { args: ['--modules', 'store:'] };
 
 async function untilServed(host: { readonly port: number }, target: string): Promise<void> {
   const isServed = async () => (await call(host, { target, isUndescribed: true })).status === 200;
-  await waitUntil(`${target} is served`, isServed, 15_000);
+  await waitUntil(`${target} is served`, isServed);
 }
 
 describe('releases of a host', () => {

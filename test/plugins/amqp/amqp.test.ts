@@ -18,7 +18,6 @@ import { createInvocation, eventually, type OpenedProvider, openAdapter } from '
 import { needRabbit, RABBITMQ_PORT, RABBITMQ_URL } from './amqp-server.js';
 import { type AmqpAnswer, headersOf, respond, startService } from './amqp-service.js';
 
-const PATIENCE_MS = 15_000;
 const LATE_ANSWERS = 'late_answers_total';
 const BODY = '{"id": 12345678901234567890}';
 
@@ -39,7 +38,7 @@ describe('amqp adapter', () => {
 
   const open = async (config: object = {}) => {
     const running = keep(await openAdapter(amqpAdapter, { url: RABBITMQ_URL, queue, ...config }));
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
     return running;
   };
 
@@ -329,7 +328,7 @@ describe('amqp adapter', () => {
       });
       const running = await open();
       expect(textOf(await invoke(running))).to.equal('1');
-      await eventually(() => running.counted(LATE_ANSWERS) === 1, PATIENCE_MS);
+      await eventually(() => running.counted(LATE_ANSWERS) === 1);
     });
 
     it('the answer of a call that timed out', async () => {
@@ -342,7 +341,7 @@ describe('amqp adapter', () => {
       const call = invoke(running, {}, { signal: AbortSignal.timeout(300) });
       expect((await failureOf(call)).failure).to.equal('timeout');
       for (const message of held) respond(service.channel, message, {});
-      await eventually(() => running.counted(LATE_ANSWERS) === 1, PATIENCE_MS);
+      await eventually(() => running.counted(LATE_ANSWERS) === 1);
     });
 
     it('the answer of another call, which gets its own', async () => {
@@ -402,7 +401,7 @@ describe('amqp adapter', () => {
           () => true,
           () => false,
         );
-      await waitUntil('the calls succeed', isBack, PATIENCE_MS);
+      await waitUntil('the calls succeed', isBack);
       expect(
         running.log.filter(({ message }) => message === 'connected to RabbitMQ'),
       ).to.have.length(1);
@@ -417,7 +416,7 @@ describe('amqp adapter', () => {
       const waiting = invoke(provider, {}, { signal: AbortSignal.timeout(2_000) });
       waiting.catch(() => {});
       const isQueued = async () => (await channel.checkQueue(queue)).messageCount === 1;
-      await waitUntil('the message is queued', isQueued, PATIENCE_MS);
+      await waitUntil('the message is queued', isQueued);
       await expectNotQueued(invoke(provider), /the broker rejected the message/);
       expect((await failureOf(waiting)).failure).to.equal('timeout');
       await channel.deleteQueue(queue);
@@ -454,7 +453,7 @@ describe('amqp adapter', () => {
         const { proxy, running } = await openThroughProxy({ reply });
         const call = invoke(running, { method: 'POST', body: Buffer.from('1') });
         call.catch(() => {});
-        await eventually(() => service.received.length === 1, PATIENCE_MS);
+        await eventually(() => service.received.length === 1);
         await proxy.set({ kind: 'refuse' });
         const { failure, phase } = await failureOf(call);
         expect({ failure, phase }).to.deep.equal({ failure: 'unavailable', phase: 'responding' });
@@ -467,7 +466,7 @@ describe('amqp adapter', () => {
             () => true,
             () => false,
           );
-        await waitUntil('the calls succeed', isBack, PATIENCE_MS);
+        await waitUntil('the calls succeed', isBack);
         // Nothing of the calls that failed was sent later.
         expect(service.received.filter(({ content }) => content.length > 0)).to.have.length(1);
         expect(running.provider.facts?.()[0]?.value).to.match(/^connected to 127\.0\.0\.1:/);

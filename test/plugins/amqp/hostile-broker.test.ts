@@ -28,7 +28,6 @@ import { failureOf } from '../../support/failure-of.js';
 import { sideBySide } from '../../support/side-by-side.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
-const PATIENCE_MS = 15_000;
 const MIB = 1_048_576;
 
 type Attack = (socket: Socket) => void;
@@ -152,9 +151,8 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
   for (const [title, bytes] of ATTACKS) {
     test(`ends the connection at ${title}`, async (open) => {
       const running = await open(GREETING, (socket) => socket.write(bytes));
-      await eventually(
-        () => running.log.some(({ message }) => message === 'no connection to RabbitMQ'),
-        PATIENCE_MS,
+      await eventually(() =>
+        running.log.some(({ message }) => message === 'no connection to RabbitMQ'),
       );
       const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
       expect(fields?.['reason']).to.match(/violates AMQP/);
@@ -175,14 +173,14 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
       more();
     });
     const before = process.memoryUsage().arrayBuffers;
-    await eventually(() => sent >= 200 * MIB, 30_000);
+    await eventually(() => sent >= 200 * MIB);
     expect(process.memoryUsage().arrayBuffers - before).to.be.below(60 * MIB);
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
   });
 
   test('holds at most 16 MiB that the broker does not read', async (open) => {
     const running = await open(GREETING, (socket) => socket.pause());
-    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    await eventually(() => running.log.length > 0);
     const before = process.memoryUsage().arrayBuffers;
     const body = Buffer.alloc(MIB);
     const call = () => {
@@ -199,7 +197,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
 
   test('ends the connection of a broker that never confirms', async (open) => {
     const running = await open(GREETING);
-    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    await eventually(() => running.log.length > 0);
     const calls = Array.from({ length: 10_000 }, () => {
       const controller = new AbortController();
       const others = { signal: controller.signal };
@@ -218,7 +216,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
     const running = await open(GREETING, (socket) => {
       for (let tag = 1; tag <= 1_001; tag += 1) socket.write(answer(tag));
     });
-    await eventually(() => running.log.some(({ level }) => level === 'warn'), PATIENCE_MS);
+    await eventually(() => running.log.some(({ level }) => level === 'warn'));
     const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
     expect(fields?.['reason']).to.match(/violates AMQP/);
   });
@@ -228,7 +226,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
     const confirms = [ack(2 ** 52), nack(7)];
     const bytes = Buffer.concat([...confirms, returned, deliver(1), header(0)]);
     const running = await open(GREETING, (socket) => socket.write(bytes));
-    await eventually(() => running.counted('late_answers_total') === 1, PATIENCE_MS);
+    await eventually(() => running.counted('late_answers_total') === 1);
     expect(running.log.map(({ message }) => message)).to.deep.equal(['connected to RabbitMQ']);
   });
 
@@ -246,7 +244,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
           beats += countHeartbeats(bytes);
         });
       });
-      await eventually(() => isLost(running), PATIENCE_MS);
+      await eventually(() => isLost(running));
       expect(beats).to.be.at.least(1);
       expect(performance.now() - start).to.be.within(1_900, 6_000);
     });
@@ -260,7 +258,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
         }, 500);
         socket.once('close', () => clearInterval(timer));
       });
-      await eventually(() => sent >= 6, PATIENCE_MS);
+      await eventually(() => sent >= 6);
       expect(isLost(running)).to.equal(false);
     });
 
@@ -269,8 +267,8 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
       const running = await open(AGREED, (socket) => {
         broker = socket;
       });
-      await eventually(() => broker !== undefined, PATIENCE_MS);
-      await eventually(() => running.log.length > 0, PATIENCE_MS);
+      await eventually(() => broker !== undefined);
+      await eventually(() => running.log.length > 0);
       broker?.write(HEARTBEAT);
       const end = performance.now() + 2_500;
       while (performance.now() < end);
@@ -287,7 +285,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
     );
     const isLost = () =>
       running.log.some(({ message: text }) => text === 'no connection to RabbitMQ');
-    await eventually(isLost, PATIENCE_MS);
+    await eventually(isLost);
     const alarms = running.entries.filter(({ message: text }) => /accepts? messages/.test(text));
     expect(alarms).to.have.length(20);
     expect(alarms[0]?.fields['reason']).to.equal('\\u001b[31mdisk\\u000a');
@@ -299,7 +297,7 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
       connectedAt.push(performance.now());
       socket.end();
     });
-    await eventually(() => connectedAt.length === 6, PATIENCE_MS);
+    await eventually(() => connectedAt.length === 6);
     // After 100 ms, 200 ms, and so on, with jitter.
     const [before = 0, last = 0] = connectedAt.slice(-2);
     expect(last - before).to.be.above(1_000);
@@ -309,16 +307,13 @@ describeSideBySide('amqp adapter with a hostile broker', () => {
     const early = Buffer.concat([deliver(1), message({ correlationId: 'a' }, Buffer.from('1'))]);
     const greeting = GREETING.with(-1, Buffer.concat([early, GREETING.at(-1) as Buffer]));
     const running = await open(greeting);
-    await eventually(() => running.log.length > 0, PATIENCE_MS);
+    await eventually(() => running.log.length > 0);
     expect(running.log[0]?.message).to.equal('connected to RabbitMQ');
   });
 
   test('opens the channel again when the consumer of answers is cancelled', async (open) => {
     const running = await open(GREETING, (socket) => socket.write(cancel));
-    await eventually(
-      () => running.log.some(({ message }) => message === 'AMQP channel lost'),
-      PATIENCE_MS,
-    );
+    await eventually(() => running.log.some(({ message }) => message === 'AMQP channel lost'));
     const { fields } = running.entries.find(({ level }) => level === 'warn') ?? {};
     expect(fields?.['reason']).to.equal('the consumer of answers was cancelled');
   });

@@ -10,7 +10,6 @@ import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
 
-const PATIENCE_MS = 15_000;
 const NAME = 'broker.internal';
 
 describe('amqp adapter: names', () => {
@@ -73,7 +72,7 @@ describe('amqp adapter: names', () => {
 
   const brokerOf = ({ provider }: OpenedProvider) => provider.facts?.()[0]?.value;
   const isConnectedTo = (running: OpenedProvider, place: string) =>
-    eventually(() => brokerOf(running) === `connected to ${place}`, PATIENCE_MS);
+    eventually(() => brokerOf(running) === `connected to ${place}`);
   const reasonOf = async ({ provider }: OpenedProvider) =>
     (await failureOf(provider.invoke(createInvocation()))).message;
 
@@ -109,7 +108,7 @@ describe('amqp adapter: names', () => {
     const running = await open(`amqp://${NAME}:${port}`);
     await isConnectedTo(running, `${NAME}:${port} (127.0.0.3)`);
     const stableAt = performance.now() + 5_500;
-    await eventually(() => performance.now() >= stableAt, PATIENCE_MS);
+    await eventually(() => performance.now() >= stableAt);
     addresses = ['127.0.0.5'];
     servers[0]?.close();
     for (const socket of sockets) socket.destroy();

@@ -11,7 +11,6 @@ import { needRabbit, RABBITMQ_URL } from './amqp-server.js';
 import { startService } from './amqp-service.js';
 import { type OwnBroker, startOwnBroker } from './own-broker.js';
 
-const PATIENCE_MS = 20_000;
 const PASSWORD = 'own-password-71d4';
 const SETTINGS = [
   'default_user = modgate',
@@ -52,7 +51,7 @@ describe('amqp adapter', () => {
     });
 
     before(async () => {
-      await eventually(() => isConnected(running), PATIENCE_MS);
+      await eventually(() => isConnected(running));
     });
 
     const send = (length: number, headers: Record<string, string> = {}) => {
@@ -90,7 +89,7 @@ describe('amqp adapter', () => {
       };
       // The API has figures of the last seconds.
       const isNamed = async () => (await readNames()).includes(`modgate:crm@${hostname()}`);
-      await waitUntil('the connection has its name', isNamed, PATIENCE_MS);
+      await waitUntil('the connection has its name', isNamed);
     });
   });
 
@@ -116,7 +115,7 @@ describe('amqp adapter', () => {
     const open = async (config: object) => {
       const running = await openAdapter(amqpAdapter, { queue: 'calls', ...config });
       opened.push(running);
-      await eventually(() => isConnected(running), PATIENCE_MS);
+      await eventually(() => isConnected(running));
       return running;
     };
 
@@ -126,9 +125,8 @@ describe('amqp adapter', () => {
         running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(5_000) }));
       // The broker blocks a connection at its first message.
       await failureOf(invoke());
-      await eventually(
-        () => running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
-        PATIENCE_MS,
+      await eventually(() =>
+        running.log.some(({ message }) => message === 'RabbitMQ does not accept messages'),
       );
       const start = performance.now();
       const { failure, phase, message } = await failureOf(invoke());
@@ -149,7 +147,7 @@ describe('amqp adapter', () => {
       expect(readBroker()).to.equal(`connected to ${new URL(broker.url).host}`);
       await broker.stop();
       const isOther = () => readBroker() === `connected to ${new URL(RABBITMQ_URL).host}`;
-      await eventually(isOther, PATIENCE_MS);
+      await eventually(isOther);
       expect(textOf(await running.provider.invoke(createInvocation()))).to.equal('1');
       await service.stop();
     });

@@ -17,7 +17,6 @@ import { useKept } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_PORT } from './amqp-server.js';
 
-const PATIENCE_MS = 15_000;
 const FILES = { './ca.pem': authority, './client.pem': client.cert, './client.key': client.key };
 const CA = { ca: './ca.pem' };
 /** A key that does not belong to a certificate of the brokers. */
@@ -58,14 +57,14 @@ describe('amqp adapter: TLS', () => {
   for (const host of ['127.0.0.1', 'localhost']) {
     it(`verifies the certificate of ${host}`, async () => {
       const running = await open(host, await startServer(trusted), CA);
-      await eventually(() => isConnected(running), PATIENCE_MS);
+      await eventually(() => isConnected(running));
     });
   }
 
   it('verifies tls.servername instead of the host of the URL', async () => {
     const named = { ...CA, servername: 'elsewhere.example' };
     const running = await open('127.0.0.1', await startServer(elsewhere), named);
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
   });
 
   it('sends tls.servername to the broker', async () => {
@@ -78,7 +77,7 @@ describe('amqp adapter: TLS', () => {
     };
     const port = await startServer(elsewhere, options);
     const running = await open('localhost', port, { ...CA, servername: 'elsewhere.example' });
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
     expect(names).to.deep.equal(['elsewhere.example']);
   });
 
@@ -89,7 +88,7 @@ describe('amqp adapter: TLS', () => {
     it(`connects to a broker with ${title}`, async () => {
       const port = await startServer(trusted);
       const running = await open('127.0.0.1', port, { ...CA, pin_sha256: pins });
-      await eventually(() => isConnected(running), PATIENCE_MS);
+      await eventually(() => isConnected(running));
     });
   }
 
@@ -97,13 +96,13 @@ describe('amqp adapter: TLS', () => {
     // Such a server rejects clients that offer only other protocols.
     const port = await startServer(trusted, { ALPNProtocols: ['amqp'] });
     const running = await open('127.0.0.1', port, CA);
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
   });
 
   it('presents its certificate', async () => {
     const options = { ca: authority, requestCert: true, rejectUnauthorized: true };
     const running = await open('127.0.0.1', await startServer(trusted, options), MUTUAL);
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
   });
 
   const UNTRUSTED: readonly [title: string, certificate: Certificate, tls: object | undefined][] = [

@@ -108,7 +108,7 @@ describe('a stream of the console', () => {
         texts[index] = (texts[index] ?? '') + new TextDecoder().decode(chunk);
       }
     });
-    await waitUntil('the calls', () => /event: calls/.test(texts[3] ?? ''), 10_000);
+    await waitUntil('the calls', () => /event: calls/.test(texts[3] ?? ''));
     expect(requests).to.equal(1);
     expect(texts[0]).not.to.contain('event: calls');
     const sent = `event: calls\ndata: ${JSON.stringify({ calls: [first, second] })}\n\n`;

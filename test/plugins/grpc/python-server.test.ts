@@ -100,7 +100,7 @@ describe("a server of Python's grpcio", () => {
       const { text: metadata } = await createCaller(host.url)('/metadata');
       return JSON.parse(metadata).data.cancelled === true;
     };
-    await waitUntil('the server sees it', isCancelled, 5_000);
+    await waitUntil('the server sees it', isCancelled);
   });
 
   it('gets the deadline and the metadata', async () => {
@@ -125,7 +125,7 @@ describe("a server of Python's grpcio", () => {
     expect(await readState(host)).to.equal('up');
     const health = { health: { service: 'library.v1.Library', interval_ms: 100 } };
     const other = await startHost({ files: describeLibrary(ROUTES, url, {}, health) });
-    await waitUntil('it is down', async () => (await readState(other)) === 'down', 5_000);
+    await waitUntil('it is down', async () => (await readState(other)) === 'down');
     await other.stop();
   });
 });

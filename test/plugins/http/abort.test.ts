@@ -10,9 +10,6 @@ import {
 } from '../../support/provider.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
-/** Well below the connection timeouts (4 s), which would also close the connection. */
-const PROMPT_MS = 5_000;
-
 describe('http adapter: aborted calls', () => {
   let opened: OpenedProvider;
   let upstream: RunningProvider;
@@ -101,7 +98,7 @@ describe('http adapter: aborted calls', () => {
     await eventually(() => upstream.sockets.size === 1);
     controller.abort(new ProviderFailure('timeout', 'over'));
     expect(await failureOf(call)).to.include({ failure: 'timeout', phase: 'connecting' });
-    await eventually(() => upstream.sockets.size === 0, PROMPT_MS);
+    await eventually(() => upstream.sockets.size === 0);
     expect(upstream.accepted()).to.equal(1);
   });
 

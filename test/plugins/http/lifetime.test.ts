@@ -22,7 +22,7 @@ describe('http adapter: lifetime and endpoints', () => {
       for (const failure of await Promise.all(calls))
         expect(failure.failure).to.equal('unavailable');
       // Well below the time-out of a connection (4 s), which would end it as well.
-      await eventually(() => upstream.sockets.size === 0, 1_000);
+      await eventually(() => upstream.sockets.size === 0);
       await upstream.stop();
     });
   }

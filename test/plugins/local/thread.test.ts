@@ -10,7 +10,7 @@ import { failureOf } from '../../support/failure-of.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const FILE = './crm.mjs';
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 45_000;
 const NEVER = new AbortController().signal;
 /** Blocks the event loop of the thread like an endless loop, without CPU time. */
 const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
@@ -142,7 +142,7 @@ describe('thread of a local module', () => {
     await running.provider.check(NEVER);
     await writeFile(mark, '');
     await failureOf(ask(running, '/'));
-    await eventually(() => endOf(running).length >= 6, PATIENCE_MS);
+    await eventually(() => endOf(running).length >= 6);
     const pauses = endOf(running).map(({ fields }) => fields['restart_in_ms']);
     expect(pauses.slice(0, 6)).to.deep.equal([0, 0, 0, 100, 200, 400]);
     let down = await failureOf(running.provider.check(NEVER));
@@ -186,7 +186,7 @@ describe('thread of a local module', () => {
       else for (let n = 0; n < 2000; n += 1) console.log(n);
       return { status: 204 }; };`);
     await ask(running, '/few');
-    await eventually(() => running.entries.length >= 3, PATIENCE_MS);
+    await eventually(() => running.entries.length >= 3);
     const lineOf = (level: string, index: number) =>
       running.entries.filter((entry) => entry.level === level)[index]?.fields;
     expect(lineOf('info', 0)).to.deep.equal({ stream: 'stdout', line: 'one\ufffd[31m' });
@@ -202,7 +202,7 @@ describe('thread of a local module', () => {
     const dropped = () =>
       running.entries.reduce((sum, { fields }) => sum + Number(fields['dropped'] ?? 0), 0);
     // The first of them is the line that `/few` did not end.
-    await eventually(() => written() + dropped() === 2_000, PATIENCE_MS);
+    await eventually(() => written() + dropped() === 2_000);
     expect(dropped()).to.be.greaterThan(0);
   });
 
@@ -287,7 +287,7 @@ describe('thread of a local module', () => {
       );
       expect(error.message).to.match(reason);
     }
-    await eventually(() => countThreads() <= before, PATIENCE_MS);
+    await eventually(() => countThreads() <= before);
   });
 
   it('reports the error of close, and ends a close that hangs', async () => {
@@ -321,8 +321,8 @@ describe('thread of a local module', () => {
     const threads = countThreads();
     const handles = process.getActiveResourcesInfo().length;
     for (let life = 0; life < LIVES; life += 1) await live();
-    await eventually(() => countThreads() <= threads, PATIENCE_MS);
-    await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
+    await eventually(() => countThreads() <= threads);
+    await eventually(() => process.getActiveResourcesInfo().length <= handles);
   });
 });
 

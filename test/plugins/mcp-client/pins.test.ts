@@ -5,7 +5,6 @@ import { startHost } from '../../support/start-host.js';
 import { use } from '../../support/use.js';
 
 const TOKEN = 'Bearer dev-service:test:tools.use';
-const PATIENCE_MS = 10_000;
 
 /** SHA-256 of the JCS form of the tool below, computed by hand. */
 const SEARCH_DIGEST = 'sha256:bc9adc53402b0929f71f2e68ca7578e0b07fc8a66b96517ad7c457661fa43d4e';
@@ -55,7 +54,7 @@ describe('tools that are pinned by a manifest', () => {
   beforeEach(async () => {
     tools = [SEARCH, OTHER];
     server.announceTools();
-    await waitUntil('the tool is known', async () => (await call('strict')) === 200, PATIENCE_MS);
+    await waitUntil('the tool is known', async () => (await call('strict')) === 200);
   });
 
   const call = async (module: string, path = 'find') => {
@@ -89,17 +88,17 @@ describe('tools that are pinned by a manifest', () => {
     it(`rejects calls of a tool whose ${what} changed, until it is as before`, async () => {
       const before = logged('tool changed since it was imported');
       await change([{ ...SEARCH, ...member }, OTHER]);
-      await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
+      await waitUntil('it is noticed', async () => (await call('strict')) === 502);
       expect([await call('strict', 'other'), await call('lax')]).to.deep.equal([200, 200]);
       expect(logged('tool changed since it was imported')).to.be.above(before);
       await change([SEARCH, OTHER]);
-      await waitUntil('it is back', async () => (await call('strict')) === 200, PATIENCE_MS);
+      await waitUntil('it is back', async () => (await call('strict')) === 200);
     });
   }
 
   it('counts calls of changed tools', async () => {
     await change([{ ...SEARCH, title: 'Find' }, OTHER]);
-    await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
+    await waitUntil('it is noticed', async () => (await call('strict')) === 502);
     await call('lax');
     const response = await fetch(`${host.url}/metrics`, {
       headers: { authorization: 'Bearer dev-system:ops' },
@@ -114,7 +113,7 @@ describe('tools that are pinned by a manifest', () => {
 
   it('shows changed tools to operators', async () => {
     await change([{ ...SEARCH, title: 'Find' }, OTHER]);
-    await waitUntil('it is noticed', async () => (await call('strict')) === 502, PATIENCE_MS);
+    await waitUntil('it is noticed', async () => (await call('strict')) === 502);
     const response = await fetch(`${host.url}/modules`, {
       headers: { authorization: 'Bearer dev-system:ops' },
     });
@@ -136,7 +135,6 @@ describe('tools that are pinned by a manifest', () => {
     await waitUntil(
       'the list is rejected',
       () => host.output().includes('the list of tools repeats an entry') === true,
-      PATIENCE_MS,
     );
     expect(await call('strict')).to.equal(200);
   });
@@ -148,10 +146,9 @@ describe('tools that are pinned by a manifest', () => {
     await waitUntil(
       'it is missing',
       async () => (await call('lax')) === 502 || lists() > before + 1,
-      PATIENCE_MS,
     );
     await change([SEARCH, OTHER]);
-    await waitUntil('it is back', async () => (await call('strict')) === 200, PATIENCE_MS);
+    await waitUntil('it is back', async () => (await call('strict')) === 200);
     expect(lists()).to.be.above(before + 1);
   });
 });

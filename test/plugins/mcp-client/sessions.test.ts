@@ -336,7 +336,7 @@ describe('sessions with an MCP server', () => {
       return new Response(null, { status: 307, headers: { location: '/mcp/' } });
     });
     await run(server, async ({ host }) => {
-      await waitUntil('it failed', async () => (await call(host)).status === 502, 30_000);
+      await waitUntil('it failed', async () => (await call(host)).status === 502);
       expect(host.output()).to.include('HTTP status 307, a redirect, which is not followed');
       expect([...paths]).to.deep.equal(['/mcp']);
     });
@@ -422,7 +422,7 @@ describe('sessions with an MCP server', () => {
         });
       });
       await run(server, async () => {
-        await waitUntil('it was opened nine times', () => openings.length >= 9, 30_000);
+        await waitUntil('it was opened nine times', () => openings.length >= 9);
         const [before = 0, last = 0] = openings.slice(7);
         expect(last - before).to.be.above(1_500);
       });
@@ -438,7 +438,7 @@ describe('sessions with an MCP server', () => {
       expect(await call(host)).to.include({ status: 502, failure: 'unavailable' });
       const second = await startServer({ mode, port: Number(new URL(first.url).port) });
       try {
-        await waitUntil('it is called', async () => (await call(host)).status === 200, 20_000);
+        await waitUntil('it is called', async () => (await call(host)).status === 200);
       } finally {
         await host.stop();
         await second.stop();
@@ -468,7 +468,7 @@ describe('sessions with an MCP server', () => {
         retryAfter: '1',
       });
       finish();
-      await waitUntil('it is called', async () => (await call(host)).status === 200, 20_000);
+      await waitUntil('it is called', async () => (await call(host)).status === 200);
     });
     await tools.stop();
   });
@@ -490,7 +490,7 @@ describe('sessions with an MCP server', () => {
         : new Response('Not Found', { status: 404 }),
     );
     await run(server, async ({ host }) => {
-      await waitUntil('it waits', async () => (await call(host)).status === 502, 20_000);
+      await waitUntil('it waits', async () => (await call(host)).status === 502);
       expect(host.output()).to.include('the server speaks HTTP+SSE, which is not supported');
     });
   });

@@ -7,7 +7,6 @@ import { use } from '../../support/use.js';
 
 const SERVER = fileURLToPath(new URL('../../support/mcp/stdio-server.js', import.meta.url));
 const TOKEN = 'Bearer dev-service:test:tools.use';
-const PATIENCE_MS = 20_000;
 
 const describeModule = (module: string, fault = '', more: object = {}) =>
   describeTools(
@@ -104,11 +103,7 @@ describe('an MCP server over stdio', () => {
   });
 
   it('ends a process that prints 1,000 other lines before the handshake', async () => {
-    await waitUntil(
-      'it has given up',
-      async () => (await call('flooding', 'pid')).status === 502,
-      PATIENCE_MS,
-    );
+    await waitUntil('it has given up', async () => (await call('flooding', 'pid')).status === 502);
     expect(host.output()).to.include('printed 1000 lines that are not messages');
   });
 
@@ -128,25 +123,17 @@ describe('an MCP server over stdio', () => {
       // A stdin that is closed shows at the next message only.
       if (tool === 'deaf') await waitUntil('it is closed', () => hasPrinted('plain', 'deaf'));
       else await failed;
-      await waitUntil(
-        'another process answers',
-        async () => {
-          const { status, text } = await call('plain', 'pid');
-          return status === 200 && text !== before.text;
-        },
-        PATIENCE_MS,
-      );
+      await waitUntil('another process answers', async () => {
+        const { status, text } = await call('plain', 'pid');
+        return status === 200 && text !== before.text;
+      });
       const { status, json } = await failed;
       expect([status, json.errors.at(-1).reason]).to.deep.equal([502, 'unavailable']);
     });
   }
 
   it('ends the wait for a server that hangs at the deadline', async () => {
-    await waitUntil(
-      'the module answers',
-      async () => (await call('hasty', 'pid')).status === 200,
-      PATIENCE_MS,
-    );
+    await waitUntil('the module answers', async () => (await call('hasty', 'pid')).status === 200);
     const { status, json } = await call('hasty', 'hang');
     expect([status, json.errors.at(-1).reason]).to.deep.equal([502, 'timeout']);
     expect((await call('hasty', 'pid')).status).to.equal(200);
@@ -155,10 +142,6 @@ describe('an MCP server over stdio', () => {
   it('rejects a result that is too long, and a line without end', async () => {
     const { status, json } = await call('plain', 'long', { length: 6_000_000 });
     expect([status, json.detail]).to.satisfy(([code]: [number]) => code === 502);
-    await waitUntil(
-      'the module answers',
-      async () => (await call('plain', 'pid')).status === 200,
-      PATIENCE_MS,
-    );
+    await waitUntil('the module answers', async () => (await call('plain', 'pid')).status === 200);
   });
 });

@@ -4,8 +4,6 @@ import { startMcpServer, type TestTool } from '../../support/mcp/mcp-server.js';
 import { startHostProcess } from '../../support/start-host.js';
 import { use } from '../../support/use.js';
 
-const PATIENCE_MS = 30_000;
-
 describe('an MCP server behind a host with several workers', () => {
   let tools: readonly TestTool[] = [
     {
@@ -70,7 +68,6 @@ describe('an MCP server behind a host with several workers', () => {
     await waitUntil(
       'both workers answer',
       async () => sessions.add((await call('unpinned')).session).size >= 2,
-      PATIENCE_MS,
     );
     for (let count = 0; count < 20; count += 1) sessions.add((await call('unpinned')).session);
     expect(sessions.size).to.equal(2);

@@ -10,7 +10,6 @@ import { createInvocation, eventually, type OpenedProvider, openAdapter } from '
 import { NATS_URL, needNats } from './nats-server.js';
 import { type NatsAnswer, respond, startService } from './nats-service.js';
 
-const PATIENCE_MS = 15_000;
 const NEVER = new AbortController().signal;
 
 describe('nats adapter', () => {
@@ -33,10 +32,7 @@ describe('nats adapter', () => {
   const open = async (config: object = {}) => {
     const running = await openAdapter(natsAdapter, { servers: [NATS_URL], subject, ...config });
     opened.push(running);
-    await eventually(
-      () => running.log.some(({ message }) => message === 'connected to NATS'),
-      PATIENCE_MS,
-    );
+    await eventually(() => running.log.some(({ message }) => message === 'connected to NATS'));
     return running.provider;
   };
 
@@ -185,11 +181,11 @@ describe('nats adapter', () => {
     const gone = failureOf(
       provider.invoke(createInvocation({ target: '/gone' }, { signal: controller.signal })),
     );
-    await eventually(() => messages.length === 2, PATIENCE_MS);
+    await eventually(() => messages.length === 2);
     controller.abort();
     expect((await gone).failure).to.equal('cancelled');
     const next = provider.invoke(createInvocation({ target: '/next' }));
-    await eventually(() => messages.length === 3, PATIENCE_MS);
+    await eventually(() => messages.length === 3);
     for (const message of messages) {
       respond(message, { status: '200', body: headersOf(message)['modgate-path'] ?? '' });
     }
@@ -273,7 +269,7 @@ describe('nats adapter', () => {
       expect((await live()).failure).to.equal('unavailable');
     }
     expect(service.received).to.have.length(51);
-    await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
+    await eventually(() => process.getActiveResourcesInfo().length <= handles);
   });
 
   it('validates its config', () => {

@@ -28,7 +28,7 @@ import { startService } from './nats-service.js';
 import { createJwtSetup } from './user-credentials.js';
 
 const SUBJECT = 'modgate-test.crm';
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 45_000;
 const TLS_FILES = {
   'server.pem': trusted.cert,
   'server.key': trusted.key,
@@ -74,12 +74,12 @@ describe('nats adapter: servers', () => {
       .map(({ fields }) => String(fields['reason']));
 
   const expectAnswer = async (running: OpenedProvider) => {
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
     expect((await running.provider.invoke(createInvocation())).status).to.equal(204);
   };
 
   const expectNoConnection = async (running: OpenedProvider, failure: string, reason: RegExp) => {
-    await eventually(() => reasonsOf(running).length > 0, PATIENCE_MS);
+    await eventually(() => reasonsOf(running).length > 0);
     expect(reasonsOf(running)[0]).to.match(reason);
     expect((await failureOf(running.provider.invoke(createInvocation()))).failure).to.equal(
       failure,
@@ -93,7 +93,7 @@ describe('nats adapter: servers', () => {
     const running = await open({ servers: [server.url] });
     const early = await failureOf(running.provider.invoke(createInvocation()));
     expect(early.failure).to.equal('unavailable');
-    await eventually(() => reasonsOf(running).length > 0, PATIENCE_MS);
+    await eventually(() => reasonsOf(running).length > 0);
     expect(reasonsOf(running)).to.deep.equal(['no connection: connection refused']);
     await server.start();
     await serve({ servers: server.url });
@@ -104,9 +104,9 @@ describe('nats adapter: servers', () => {
     const server = await startServer(this);
     const silent = await startService(SUBJECT, () => null, { servers: server.url });
     const running = await open({ servers: [server.url] });
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
     const call = failureOf(running.provider.invoke(createInvocation({ target: '/first' })));
-    await eventually(() => silent.received.length === 1, PATIENCE_MS);
+    await eventually(() => silent.received.length === 1);
     await server.stop();
     expect((await call).failure).to.equal('unavailable');
     await failureOf(running.provider.invoke(createInvocation({ target: '/meanwhile' })));
@@ -250,7 +250,7 @@ describe('nats adapter: servers', () => {
     await serve({ servers: server.url, user: 'service', pass: 'p' });
     const auth = { user: { name: 'modgate', password: 'env:P' } };
     const running = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
-    await eventually(() => isConnected(running), PATIENCE_MS);
+    await eventually(() => isConnected(running));
     await running.provider.check(new AbortController().signal);
     const call = running.provider.invoke(
       createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
@@ -268,7 +268,7 @@ describe('nats adapter: servers', () => {
     const running = await open({ servers: [server.url], auth }, { secrets: { 'env:P': 'p' } });
     const isDenied = () =>
       running.log.some(({ message }) => message === 'NATS server reported an error');
-    await eventually(isDenied, PATIENCE_MS);
+    await eventually(isDenied);
     const call = running.provider.invoke(
       createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
     );

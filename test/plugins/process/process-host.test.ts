@@ -12,8 +12,6 @@ import {
 import { createFolder } from '../../support/temporary-folder.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
-const PATIENCE_MS = 15_000;
-
 interface Answer {
   readonly status: number;
   readonly data: { readonly pid: number; readonly grandchild?: number; readonly argument?: string };
@@ -48,10 +46,8 @@ describe('processes of a running host', () => {
     });
     for (const version of ['v1', 'v2', 'v3']) {
       host.drop('child.json', describeChild(command(ECHO, version)));
-      await waitUntil(
-        `${version} serves`,
-        () => answers.some(({ data }) => data?.argument === version),
-        PATIENCE_MS,
+      await waitUntil(`${version} serves`, () =>
+        answers.some(({ data }) => data?.argument === version),
       );
     }
     isOver = true;
@@ -59,9 +55,9 @@ describe('processes of a running host', () => {
     expect(answers.filter(({ status }) => status !== 200)).to.deep.equal([]);
     const pids = [...new Set(answers.map(({ data }) => data.pid))];
     expect(pids).to.have.length(4);
-    await waitUntil('one is left', () => pids.filter(isAlive).length === 1, PATIENCE_MS);
+    await waitUntil('one is left', () => pids.filter(isAlive).length === 1);
     await host.stop();
-    await waitUntil('none is left', () => !pids.some(isAlive), PATIENCE_MS);
+    await waitUntil('none is left', () => !pids.some(isAlive));
   }).timeout(60_000);
 
   it('restarts the process when a watched file changes', async () => {
@@ -73,29 +69,21 @@ describe('processes of a running host', () => {
     });
     expect((await ask(host)).data.argument).to.equal('one');
     host.drop('code/child.mjs', program('two'));
-    await waitUntil(
-      'the new code serves',
-      async () => (await ask(host)).data?.argument === 'two',
-      PATIENCE_MS,
-    );
+    await waitUntil('the new code serves', async () => (await ask(host)).data?.argument === 'two');
   }).timeout(60_000);
 
   it('shows a process that always exits as an endpoint that is down', async () => {
     const host = await start({ 'child.json': describeChild(command('process.exit(5)')) });
-    await waitUntil(
-      'the endpoint is down',
-      async () => {
-        const response = await fetch(`${host.url}/modules`, {
-          headers: { authorization: 'Bearer dev-system:ops' },
-        });
-        const { modules } = (await response.json()) as {
-          modules: { state: string; endpoints: { endpoint: string; state: string }[] }[];
-        };
-        const [entry] = modules;
-        return entry?.state === 'live' && entry.endpoints[0]?.state === 'down';
-      },
-      PATIENCE_MS,
-    );
+    await waitUntil('the endpoint is down', async () => {
+      const response = await fetch(`${host.url}/modules`, {
+        headers: { authorization: 'Bearer dev-system:ops' },
+      });
+      const { modules } = (await response.json()) as {
+        modules: { state: string; endpoints: { endpoint: string; state: string }[] }[];
+      };
+      const [entry] = modules;
+      return entry?.state === 'live' && entry.endpoints[0]?.state === 'down';
+    });
     expect((await ask(host)).status).to.equal(502);
     const findDown = () => host.logs().find(({ msg }) => msg === 'endpoint down');
     await waitUntil('the line', () => findDown() !== undefined);
@@ -108,7 +96,7 @@ describe('processes of a running host', () => {
     const { data } = await ask(host);
     expect(isAlive(data.pid)).to.equal(true);
     await host.kill();
-    await waitUntil('the process is gone', () => !isAlive(data.pid), PATIENCE_MS);
+    await waitUntil('the process is gone', () => !isAlive(data.pid));
   }).timeout(60_000);
 
   it('starts beside a process that outlived a killed host', async () => {
@@ -125,7 +113,7 @@ describe('processes of a running host', () => {
     expect(fresh.pid).not.to.equal(stale.pid);
     expect(await second.stop()).to.deep.equal({ code: 0, signal: null });
     const { pid, grandchild = 0 } = fresh;
-    await waitUntil('both are gone', () => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
+    await waitUntil('both are gone', () => !isAlive(pid) && !isAlive(grandchild));
     process.kill(-stale.pid, 'SIGKILL');
   }).timeout(60_000);
 });

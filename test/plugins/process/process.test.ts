@@ -12,7 +12,7 @@ import { waitUntil } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 45_000;
 const NEVER = new AbortController().signal;
 const NOT_FOUND =
   'command cannot be started (ENOENT: no such program, no such cwd, or a script whose #! line names no program or ends with CRLF)';
@@ -111,7 +111,7 @@ describe('process adapter', () => {
     for (const failure of await Promise.all([hanging, dying])) {
       expect(failure.failure).to.equal('unavailable');
     }
-    await eventually(() => endOf(running).length === 1, PATIENCE_MS);
+    await eventually(() => endOf(running).length === 1);
     const signal = AbortSignal.timeout(PATIENCE_MS);
     expect((await ask(running, {}, { signal })).pid).not.to.equal(pid);
     expect(endOf(running)[0]?.fields).to.deep.equal({
@@ -149,14 +149,14 @@ describe('process adapter', () => {
     } as const;
     await ask(running, operation);
     await failureOf(running.provider.invoke(createInvocation({ target: '/die' })));
-    await eventually(() => endOf(running).length === 1, PATIENCE_MS);
+    await eventually(() => endOf(running).length === 1);
     const received = await ask(running, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
     expect(received.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
   it('restarts a command that always exits with backoff, and reports the reason', async () => {
     const running = await open({ command: command('process.exit(5)') });
-    await eventually(() => endOf(running).length >= 5, PATIENCE_MS);
+    await eventually(() => endOf(running).length >= 5);
     const pauses = endOf(running).map(({ fields }) => fields['restart_in_ms']);
     expect(pauses.slice(0, 5)).to.deep.equal([0, 0, 0, 100, 200]);
     let failure = await failureOf(running.provider.invoke(createInvocation()));
@@ -175,7 +175,7 @@ describe('process adapter', () => {
     });
     const call = running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(50) }));
     expect((await failureOf(call)).failure).to.be.oneOf(['timeout', 'unavailable']);
-    await eventually(() => endOf(running).length >= 1, PATIENCE_MS);
+    await eventually(() => endOf(running).length >= 1);
     expect(endOf(running)[0]?.fields['reason']).to.equal(
       'did not listen on its socket within 500 ms',
     );
@@ -223,7 +223,7 @@ describe('process adapter', () => {
       });
       // The start is over once the shorter timeout of "open" is.
       expect(endOf(running)).to.deep.equal([]);
-      await eventually(() => endOf(running).length >= 1, PATIENCE_MS);
+      await eventually(() => endOf(running).length >= 1);
       expect(endOf(running)[0]?.fields['reason']).to.equal(
         'did not listen on its socket within 4000 ms',
       );
@@ -240,7 +240,7 @@ describe('process adapter', () => {
     const { pid, grandchild } = await ask(running);
     expect([isAlive(pid), isAlive(grandchild)]).to.deep.equal([true, true]);
     await running.close();
-    await eventually(() => !isAlive(pid) && !isAlive(grandchild), PATIENCE_MS);
+    await eventually(() => !isAlive(pid) && !isAlive(grandchild));
     expect(endOf(running)).to.deep.equal([]);
   });
 
@@ -248,7 +248,7 @@ describe('process adapter', () => {
     const running = await open({});
     const { pid } = await ask(running, { target: '/print' });
     const printed = () => running.entries.filter(({ message }) => message === 'printed');
-    await eventually(() => printed().length === 2, PATIENCE_MS);
+    await eventually(() => printed().length === 2);
     expect(printed()).to.have.deep.members([
       { level: 'info', fields: { pid, stream: 'stdout', line: 'to stdout' }, message: 'printed' },
       { level: 'warn', fields: { pid, stream: 'stderr', line: 'to stderr' }, message: 'printed' },
@@ -267,7 +267,7 @@ describe('process adapter', () => {
     const handles = process.getActiveResourcesInfo().length;
     const pids = await Promise.all(Array.from({ length: 8 }, live));
     expect(pids.filter(isAlive)).to.deep.equal([]);
-    await eventually(() => process.getActiveResourcesInfo().length <= handles, PATIENCE_MS);
+    await eventually(() => process.getActiveResourcesInfo().length <= handles);
   });
 
   it('uses a folder with a short path for its socket, or fails', async () => {

@@ -1,4 +1,5 @@
-const DEADLINE_MS = 20_000;
+import { DEADLINE_MS } from '../http/wait-until.js';
+
 const PAUSE_MS = 25;
 
 /** Retries until `work` does not throw. @throws its last error at the deadline. */

@@ -1,6 +1,6 @@
 import { describeModule, toRoutes } from '../http/modules.js';
 import { waitUntil } from '../http/wait-until.js';
-import { FOLLOW_MS, type ReloadHost } from './reload-host.js';
+import type { ReloadHost } from './reload-host.js';
 
 /** The number of files that change together, so that each scan causes many reloads. */
 export const MODULES_AT_ONCE = 50;
@@ -26,6 +26,6 @@ export async function reloadAll(host: ReloadHost, modules: number, version: numb
   }
   for (const name of names) {
     const isServed = async () => (await host.get(name, `/v${version % 2}`)) === 200;
-    await waitUntil(`${name} serves version ${version}`, isServed, FOLLOW_MS);
+    await waitUntil(`${name} serves version ${version}`, isServed);
   }
 }

@@ -47,9 +47,6 @@ export interface ReloadProcess extends ReloadHost {
   restart(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** The host needs one to three seconds. The rest is for a busy machine. */
-export const FOLLOW_MS = 15_000;
-
 type Files = (provider: EchoProvider) => Readonly<Record<string, string | object>>;
 
 /** Runs in the process of the test. */
@@ -113,16 +110,13 @@ async function startIn<Running extends Omit<ModgateProcess, 'pid'>>(
     },
     list,
     entry,
-    waitFor: async (file: string, expected: string, deadlineMs = FOLLOW_MS) => {
+    waitFor: async (file: string, expected: string, deadlineMs?: number) => {
       let last: ModuleEntry | undefined;
-      await waitUntil(
-        `${file} is ${expected}`,
-        async () => {
-          last = await entry(file);
-          return last?.state === expected;
-        },
-        deadlineMs,
-      );
+      const isExpected = async () => {
+        last = await entry(file);
+        return last?.state === expected;
+      };
+      await waitUntil(`${file} is ${expected}`, isExpected, deadlineMs);
       return last as ModuleEntry;
     },
     get: async (module: string, path: string) => {

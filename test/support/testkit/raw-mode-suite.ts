@@ -34,13 +34,13 @@ export function rawModeSuite(subject: AdapterSubject, host: () => RunningHost): 
         responses: { mode: 'raw' },
       });
       const isServed = async () => (await get('/exact')).status === 200;
-      await waitUntil('the module', isServed, 10_000);
+      await waitUntil('the module', isServed);
     });
 
     after(async () => {
       host().remove(`${MODULE}.json`);
       const isGone = async () => (await get('/exact')).status === 404;
-      await waitUntil('the removal of the module', isGone, 10_000);
+      await waitUntil('the removal of the module', isGone);
       await reference?.stop();
     });
 

@@ -287,7 +287,7 @@ describe('streams of events', () => {
     const stream = readStream(await setup.fetch('events', '/events/1', init));
     await stream.until('data: 1');
     controller.abort();
-    await waitUntil('the provider is released', () => isClosed, 1000);
+    await waitUntil('the provider is released', () => isClosed);
   });
 
   it('say 406 where accept does not name the type, after the capability', async () => {
