@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
-import { expectProblem } from '../support/http/expect-problem.js';
 import { describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
@@ -12,9 +11,8 @@ import {
   startHostProcess,
 } from '../support/start-host.js';
 
-const SLOW_MS = 400;
-// Below the 10 s that a drain may take; a busy machine takes seconds for the rest of the call.
-const PROMPT_MS = 9_000;
+/** A drain may take longer than a test. */
+const ARGS = ['--drain-ms', '600000'];
 
 /** A provider and a host for each test. */
 function useFreshHost<Host extends RunningHost>(
@@ -25,7 +23,8 @@ function useFreshHost<Host extends RunningHost>(
 
   beforeEach(async () => {
     provider = await startEchoProvider();
-    host = await start({ files: { 'wide.json': describeWideModule('wide', provider.url) } });
+    const files = { 'wide.json': describeWideModule('wide', provider.url) };
+    host = await start({ args: ARGS, files });
   });
 
   afterEach(async () => {
@@ -45,8 +44,9 @@ function useFreshHost<Host extends RunningHost>(
 
 type Setup = ReturnType<typeof useFreshHost>;
 
-async function beginSlowCall({ provider, host }: Setup) {
-  provider.answer({ delayMs: SLOW_MS });
+/** A call that the provider answers once it is released. */
+async function beginCall({ provider, host }: Setup) {
+  const release = holdAnswers(provider);
   const slow = call(host, {
     method: 'POST',
     target: '/modules/wide/http/slow',
@@ -55,7 +55,17 @@ async function beginSlowCall({ provider, host }: Setup) {
   });
   await waitUntil('the call at the provider', () => provider.requests.length === 1);
   // In an object, because the async function would await a bare promise.
-  return { slow };
+  return { slow, release };
+}
+
+/** @returns lets the provider answer */
+function holdAnswers(provider: EchoProvider): () => void {
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  provider.answer({ after });
+  return release;
 }
 
 function request(host: RunningHost, target: string): string {
@@ -75,9 +85,10 @@ describe('draining', () => {
   const setup = useFreshHost(startHost);
 
   it('accepts no new connection while a request is in flight', async () => {
-    const { slow } = await beginSlowCall(setup);
+    const { slow, release } = await beginCall(setup);
     const stopped = setup.host.stop();
-    await waitUntil('the closed door', () => isUnreachable(setup.host), SLOW_MS);
+    await waitUntil('the closed door', () => isUnreachable(setup.host));
+    release();
     expect((await slow).status).to.equal(200);
     expect((await stopped).code).to.equal(0);
   });
@@ -87,9 +98,7 @@ describe('draining', () => {
     try {
       connection.write(request(setup.host, '/livez'));
       expect((await connection.readFinal()).status).to.equal(200);
-      const begun = performance.now();
       expect((await setup.host.stop()).code).to.equal(0);
-      expect(performance.now() - begun).to.be.below(PROMPT_MS);
     } finally {
       connection.destroy();
     }
@@ -110,10 +119,8 @@ describe('draining', () => {
 
   it('does not wait for a connection on which nothing was sent', async () => {
     const connection = await RawConnection.open(setup.host.port);
-    const begun = performance.now();
     expect((await setup.host.stop()).code).to.equal(0);
-    expect(performance.now() - begun).to.be.below(PROMPT_MS);
-    await connection.closed(PROMPT_MS);
+    await connection.closed();
   });
 
   it('reports on an open connection that it is not ready, or closes it', async () => {
@@ -121,15 +128,16 @@ describe('draining', () => {
     try {
       connection.write(request(setup.host, '/readyz'));
       expect((await connection.readFinal()).status).to.equal(200);
-      const { slow } = await beginSlowCall(setup);
+      const { slow, release } = await beginCall(setup);
       const stopped = setup.host.stop();
-      await waitUntil('the closed door', () => isUnreachable(setup.host), SLOW_MS);
+      await waitUntil('the closed door', () => isUnreachable(setup.host));
       connection.write(request(setup.host, '/readyz'));
       const answer = await connection.readFinal().catch(() => null);
       if (answer !== null) {
         expect(answer.status).to.equal(503);
         expect(headerValue(answer.headers, 'connection')).to.equal('close');
       }
+      release();
       expect((await slow).status).to.equal(200);
       expect((await stopped).code).to.equal(0);
     } finally {
@@ -138,14 +146,16 @@ describe('draining', () => {
   });
 
   it('closes the connection of a request in flight after its response', async () => {
-    setup.provider.answer({ delayMs: SLOW_MS });
+    const release = holdAnswers(setup.provider);
     const connection = await RawConnection.open(setup.host.port);
     try {
       connection.write(request(setup.host, '/modules/wide/http/slow'));
       await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
       const stopped = setup.host.stop();
+      await waitUntil('the closed door', () => isUnreachable(setup.host));
+      release();
       expect((await connection.readFinal()).status).to.equal(200);
-      await connection.closed(PROMPT_MS);
+      await connection.closed();
       expect((await stopped).code).to.equal(0);
     } finally {
       connection.destroy();
@@ -158,10 +168,11 @@ describe('a signal', () => {
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`${signal} lets the request in flight finish, then exits 0`, async () => {
-      const { slow } = await beginSlowCall(setup);
-      const begun = performance.now();
-      expect(await setup.host.stop(signal)).to.deep.equal({ code: 0, signal: null });
-      expect(performance.now() - begun).to.be.within(SLOW_MS / 4, PROMPT_MS);
+      const { slow, release } = await beginCall(setup);
+      const stopped = setup.host.stop(signal);
+      await waitUntil('the closed door', () => isUnreachable(setup.host));
+      release();
+      expect(await stopped).to.deep.equal({ code: 0, signal: null });
       const response = await slow;
       expect(response.status).to.equal(200);
       expect(parseJson(response)['data']).to.deep.equal({ ok: true });
@@ -176,28 +187,10 @@ describe('a signal', () => {
       await waitUntil('the call at the provider', () => setup.provider.requests.length === 1);
       const first = setup.host.stop();
       await waitUntil('the closed door', () => isUnreachable(setup.host));
-      const begun = performance.now();
       process.kill(setup.host.pid, 'SIGTERM');
       expect(await first).to.deep.equal({ code: 1, signal: null });
-      expect(performance.now() - begun).to.be.below(PROMPT_MS);
     } finally {
       connection.destroy();
-    }
-  });
-});
-
-describe('draining with --drain-delay-ms', () => {
-  it('answers 503 to /readyz while it still accepts connections', async () => {
-    const host = await startHost({ args: ['--drain-delay-ms', '1000'] });
-    try {
-      const stopped = host.stop();
-      const readiness = () => call(host, { target: '/readyz', as: null });
-      await waitUntil('503', async () => (await readiness()).status === 503, 900);
-      expectProblem(await readiness(), 503);
-      expect((await call(host, { target: '/livez', as: null })).status).to.equal(200);
-      expect((await stopped).code).to.equal(0);
-    } finally {
-      await host.kill();
     }
   });
 });

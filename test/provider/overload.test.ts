@@ -9,7 +9,8 @@ import { startProvider } from '../support/provider.js';
 import { type RunningHost, startHost, startHostProcess } from '../support/start-host.js';
 import { useEach } from '../support/use.js';
 
-const QUEUE_MS = 400;
+/** More than the default. */
+const QUEUE_MS = 1_000;
 
 describe('limits of concurrency', () => {
   let host: RunningHost;
@@ -124,7 +125,7 @@ describe('limits of concurrency', () => {
     await waitUntil('the first call', () => held.length === 1);
     const from = performance.now();
     expectOverload(await callItems(host, 'm'), 'limits.concurrency');
-    expect(performance.now() - from).to.be.within(QUEUE_MS - 20, QUEUE_MS + 1_000);
+    expect(performance.now() - from).to.be.at.least(QUEUE_MS - 20);
     release();
     expect((await first).status).to.equal(200);
   });

@@ -16,10 +16,10 @@ describe('provider client', () => {
   describe('deadline', () => {
     it('sends the remaining time to the provider', async () => {
       const module = createFakeModule();
-      await module.call({ timeoutMs: 800 });
+      await module.call({ timeoutMs: 60_000 });
       const [invocation = expect.fail()] = module.invocations;
       expect(invocation.headers['modgate-deadline-ms']).to.match(/^[1-9][0-9]*$/);
-      expect(deadlineOf(invocation)).to.be.within(700, 800);
+      expect(deadlineOf(invocation)).to.be.within(30_000, 60_000);
     });
 
     it('sends at least 1, and whole milliseconds', async () => {
@@ -33,7 +33,7 @@ describe('provider client', () => {
         const module = createFakeModule({ invoke });
         const from = performance.now();
         expect((await failureOf(module.call({ timeoutMs: 30 }))).failure).to.equal('timeout');
-        expect(performance.now() - from).to.be.within(30 - EARLY_MS, 1000);
+        expect(performance.now() - from).to.be.at.least(30 - EARLY_MS);
         expect(module.client.counts()).to.include({ inFlight: 0, failed: 1, ended: 1 });
       }
     });
@@ -43,31 +43,36 @@ describe('provider client', () => {
         limits: { concurrency: 1, queue_ms: 5000 },
         invoke: hang,
       });
-      const first = failureOf(module.call({ timeoutMs: 60 }));
+      const caller = new AbortController();
+      const first = failureOf(module.call({ signal: caller.signal }));
       const second = failureOf(module.call({ timeoutMs: 30 }));
       expect((await second).failure).to.equal('timeout');
       expect(module.invocations).to.have.length(1);
-      expect((await first).failure).to.equal('timeout');
+      caller.abort();
+      await first;
     });
 
     it('sends less time after a wait in the queue', async () => {
       const module = createFakeModule({ limits: { concurrency: 1 }, invoke: hang });
       const from = performance.now();
       const first = failureOf(module.call({ timeoutMs: 100 }));
-      const second = failureOf(module.call({ timeoutMs: 200 }));
+      const caller = new AbortController();
+      const second = failureOf(module.call({ timeoutMs: 60_000, signal: caller.signal }));
       // On a busy machine the second begins some milliseconds after the first, and waits so much less.
       const laterMs = performance.now() - from;
       await first;
+      await waitUntil('the second', () => module.invocations.length === 2);
+      caller.abort();
       await second;
       const leftMs = deadlineOf(module.invocations[1] ?? expect.fail());
-      expect(leftMs).to.be.within(1, 100 + laterMs + EARLY_MS);
+      expect(leftMs).to.be.within(1, 60_000 - 100 + laterMs + EARLY_MS);
     });
 
     it('includes all attempts', async () => {
       const module = createFakeModule({ endpoints: ['a', 'b'] });
       module.answer(() => (module.invocations.length === 1 ? fail() : hangLast()));
       const hangLast = () => hang(module.invocations.at(-1) ?? expect.fail());
-      const failure = await failureOf(module.call({ timeoutMs: 100, isRepeatable: true }));
+      const failure = await failureOf(module.call({ timeoutMs: 2_000, isRepeatable: true }));
       expect(failure.failure).to.equal('timeout');
       const [first, second] = module.invocations.map(deadlineOf);
       expect(second)
@@ -315,9 +320,8 @@ describe('provider client', () => {
     it('ends immediately when nothing is in flight', async () => {
       const module = createFakeModule();
       await module.call();
-      const from = performance.now();
-      await module.client.drain(2000, 0);
-      expect(performance.now() - from).to.be.below(1000);
+      // Longer than a test may take.
+      await module.client.drain(600_000, 0);
     });
 
     it('ends after the last call, including queued ones', async () => {

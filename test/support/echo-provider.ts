@@ -21,6 +21,8 @@ interface PlainAnswer {
   readonly body?: string | Uint8Array | null;
   /** Milliseconds before the status line. */
   readonly delayMs?: number;
+  /** Awaited before the status line. */
+  readonly after?: Promise<void>;
 }
 
 /** Exact bytes, with strings as latin-1. A number is a pause in milliseconds. */
@@ -127,6 +129,7 @@ async function give(answer: Answer, response: ServerResponse, pause: Pause): Pro
     return;
   }
   if (answer.delayMs !== undefined) await pause(answer.delayMs);
+  await answer.after;
   const body = answer.body === undefined ? '{"ok":true}' : answer.body;
   const bytes = Buffer.from(body ?? '');
   const headers = (answer.headers ?? JSON_HEADERS).flat();

@@ -110,18 +110,19 @@ describe('watcher', () => {
 
   it('pauses for the time of the search, and not for that of the use', async () => {
     const USE_MS = 300;
-    let usedAt = 0;
+    const pauses: number[] = [];
+    let usedAt = Number.NaN;
     onCheck = async (endSearch) => {
+      pauses.push(performance.now() - usedAt);
       endSearch();
-      if (checks.length > 1) return null;
       await pause(USE_MS);
       usedAt = performance.now();
-      return 20;
+      return checks.length > 5 ? null : 20;
     };
     await start(NO_POLL_MS);
-    await waitUntil('a second check', () => checks.length > 1);
-    // A pause for the use would last a second.
-    expect(performance.now() - usedAt).to.be.below(900);
+    await waitUntil('six checks', () => checks.length > 5);
+    // A pause for the use would last a second. The least, since others use the machine as well.
+    expect(Math.min(...pauses.slice(1))).to.be.below(900);
   });
 
   it('checks during events without end', async () => {

@@ -17,7 +17,7 @@ const ROUTES = [
   { method: 'GET', path: '/items/{id}', capability: 'crm.read' },
   { method: 'POST', path: '/items/{id}', capability: 'crm.write' },
 ];
-const LIMITS = { limits: { response_bytes: 1000, timeout_ms: 500 } };
+const LIMITS = { limits: { response_bytes: 1000, timeout_ms: 2000 } };
 const HTML: RawHeader = ['content-type', 'text/html'];
 const HEAD = `HTTP/1.1 200 OK\r\n${JSON_TYPE.join(': ')}\r\ncontent-length: 9\r\n\r\n`;
 

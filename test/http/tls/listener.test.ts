@@ -55,12 +55,10 @@ describe('TLS listener', () => {
   }
 
   it('does not wait in a drain for a connection on which nothing was sent', async () => {
-    const other = await startTlsHost({}, () => []);
+    const other = await startTlsHost({}, () => ['--drain-ms', '600000']);
     const socket = await shakeHands(other);
     const closed = once(socket, 'close');
-    const begun = performance.now();
     await other.stopAll();
-    expect(performance.now() - begun).to.be.below(9_000);
     await closed;
   });
 

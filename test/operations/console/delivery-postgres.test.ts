@@ -16,9 +16,6 @@ const FIELDS: readonly ConfigField[] = [
   { service: 'conf', key: 'made', type: { kind: 'string' }, generated: { bytes: 16 } },
 ];
 
-/** The longest time from a write on one host to its delivery through another. */
-const ARRIVAL_MS = 3_000;
-
 describe('config delivery by two hosts with one PostgreSQL store', () => {
   let backend: Backend;
   let providers: readonly EchoProvider[] = [];
@@ -48,16 +45,14 @@ describe('config delivery by two hosts with one PostgreSQL store', () => {
     expect(two).to.deep.equal(first);
   });
 
-  it(`delivers a write on one host to the module of the other within ${ARRIVAL_MS} ms`, async () => {
+  it('delivers a write on one host to the module of the other', async () => {
     const [first, second] = hosts as readonly [RunningHost, RunningHost];
     for (const [revision, host, size] of [
       [1, first, 60],
       [2, second, 61],
     ] as const) {
       await writeValue(host, 'size', size);
-      const writtenAt = performance.now();
       for (const provider of providers) await waitForRevision(provider, revision);
-      expect(performance.now() - writtenAt).to.be.below(ARRIVAL_MS);
       for (const provider of providers) {
         expect(readDeliveries(provider).at(-1)?.values['conf/size']).to.equal(size);
       }

@@ -21,7 +21,7 @@ const TARGET = '/modules/wide/http/a';
 const BODY_METHODS = ['POST', 'PUT', 'PATCH'] as const;
 const FRAMINGS = ['length', 'chunked'] as const;
 const SMALL_LIMIT = 64;
-const QUICK_MS = 300;
+const QUICK_MS = 1000;
 
 describe('body policy', () => {
   const setup = useHost((provider) => ({

@@ -223,7 +223,7 @@ describe('a candidate beside the live provider', () => {
   };
   for (const [title, answer] of Object.entries(failures)) {
     it(`counts a candidate that ${title} as failed, and the caller notices nothing`, async () => {
-      await serve({}, { limits: { timeout_ms: 500 }, breaker: { failures: 1 } });
+      await serve({}, { limits: { timeout_ms: 2000 }, breaker: { failures: 1 } });
       answerCandidate = answer;
       for (let count = 0; count < 3; count += 1) {
         expect((await send('/items')).status).to.equal(200);

@@ -13,7 +13,7 @@ const MAX_HELD_BYTES = 4 * CHUNK_BYTES;
 const MAX_DISCARDED_BYTES = 16_777_216;
 const TURNS = 200;
 const LONG_MS = 60_000;
-const STALL_MS = 400;
+const STALL_MS = 1000;
 const PARTS = 12;
 const GOING_AWAY = 1001;
 

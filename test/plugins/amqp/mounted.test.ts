@@ -19,6 +19,7 @@ const ROUTES = [
   { method: 'GET', path: '/pictures/{id}', operation: { response: 'bytes' } },
   { method: 'PUT', path: '/pictures/{id}', operation: { body: 'bytes' } },
 ].map((route) => ({ ...route, capability: 'orders.use' }));
+const TIMEOUT_MS = 3_000;
 
 const describeModule = (module: string, queue: string, others: object = {}) => ({
   apiVersion: 'modgate/v1',
@@ -32,7 +33,7 @@ const describeModule = (module: string, queue: string, others: object = {}) => (
       http_routes: ROUTES,
     },
   },
-  limits: { timeout_ms: 1_000 },
+  limits: { timeout_ms: TIMEOUT_MS },
   ...others,
 });
 
@@ -127,7 +128,7 @@ describe('a module of kind amqp', () => {
     expect(response.status).to.equal(502);
     expect(await failureIn(response)).to.equal('timeout');
     const [message] = held;
-    expect(Number(message?.properties.expiration)).to.be.within(1, 1_000);
+    expect(Number(message?.properties.expiration)).to.be.within(1, TIMEOUT_MS);
     expect(held).to.have.length(1);
     const { channel } = started(service);
     if (message !== undefined) respond(channel, message, {});

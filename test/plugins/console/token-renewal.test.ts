@@ -138,7 +138,7 @@ describe('the token of a session', () => {
     const failures = await Promise.all(
       [0, 1].map((number) => find(number).catch((error) => error)),
     );
-    expect(performance.now() - startedAt).to.be.within(4900, 8000);
+    expect(performance.now() - startedAt).to.be.at.least(4900);
     for (const failure of failures) expect(failure).to.include({ code: 'unavailable' });
     const count = reads.length;
     await wait(500);

@@ -26,7 +26,7 @@ describe('an MCP server over stdio', () => {
             describeModule(name, name, { limits: { timeout_ms: 10_000 } }),
           ]),
         ),
-        'hasty.yaml': describeModule('hasty', '', { limits: { timeout_ms: 300 } }),
+        'hasty.yaml': describeModule('hasty', '', { limits: { timeout_ms: 2000 } }),
       },
     });
   });

@@ -46,12 +46,12 @@ export function useBytes(): ScriptedHost {
   return useScriptedProvider((url) => {
     const describe = (name: string, overrides: object) =>
       describeModule(name, url, ROUTES, overrides);
-    const limits = { body_idle_ms: 300, timeout_ms: 300 };
+    const limits = { body_idle_ms: 1000, timeout_ms: 1000 };
     return {
       'files.json': describe('files', { responses: { expose_headers: ['x-pages', 'etag'] } }),
       'raw.json': describe('raw', { responses: { mode: 'raw' }, records: { digests: true } }),
       'quick.json': describe('quick', { limits }),
-      'brief.json': describe('brief', { limits: { timeout_ms: 300 } }),
+      'brief.json': describe('brief', { limits: { timeout_ms: 1000 } }),
       'small.json': describe('small', { limits: { bytes: { request: 64, response: 64 } } }),
     };
   });

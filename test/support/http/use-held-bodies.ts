@@ -49,9 +49,9 @@ export function useHeldBodies(): ScriptedHost {
       'raw.json': describe('raw', { responses: { mode: 'raw' } }),
       'checked.json': describe('checked', { schemas: { input: 'enforce', output: 'enforce' } }),
       'quick.json': describe('quick', {
-        limits: { ...limits, body_idle_ms: 300, timeout_ms: 300 },
+        limits: { ...limits, body_idle_ms: 1000, timeout_ms: 1000 },
       }),
-      'brief.json': describe('brief', { limits: { ...limits, timeout_ms: 500 } }),
+      'brief.json': describe('brief', { limits: { ...limits, timeout_ms: 1000 } }),
       'large.json': describe('large', { limits: { response_bytes: 1_073_741_824 } }),
       'few.json': describe('few', { limits: { ...limits, concurrency: 4 } }),
     };

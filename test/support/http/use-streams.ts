@@ -24,12 +24,12 @@ const QUICK = {
   concurrency: 2,
   queue: 0,
   stream: {
-    idle_ms: 400,
+    idle_ms: 1500,
     max_ms: 100_000,
     per_actor: 3,
     total: 4,
     event_bytes: 64,
-    heartbeat_ms: 50,
+    heartbeat_ms: 200,
   },
 };
 
@@ -46,7 +46,7 @@ export function useStreams(): ScriptedHost {
     const describe = (name: string, overrides: object) =>
       describeModule(name, url, ROUTES, overrides);
     const responses = { mode: 'raw' };
-    const short = { ...QUICK, stream: { max_ms: 100 } };
+    const short = { ...QUICK, stream: { max_ms: 1000 } };
     return {
       'events.json': describe('events', {}),
       'raw.json': describe('raw', { responses }),

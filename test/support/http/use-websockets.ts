@@ -39,7 +39,7 @@ export function useWebSockets(args: readonly string[] = []): WebSocketHost {
       'chat.json': describe('chat', {}),
       'raw.json': describe('raw', { responses: { mode: 'raw' } }),
       'quick.json': describe('quick', { limits: { stream: QUICK } }),
-      'short.json': describe('short', { limits: { stream: { max_ms: 200 } } }),
+      'short.json': describe('short', { limits: { stream: { max_ms: 1000 } } }),
     };
   }, args);
   before(() => {

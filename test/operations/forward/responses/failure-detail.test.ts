@@ -127,7 +127,7 @@ describe('the detail of a failure', () => {
 
   after(() => new Promise((resolve) => tls.close(resolve)));
 
-  const limits = { timeout_ms: 400, concurrency: 2, queue: 0 };
+  const limits = { timeout_ms: 2000, concurrency: 2, queue: 0 };
   const setup = useHost((provider) => {
     const over = (servername: string) => ({
       endpoints: [`https://127.0.0.1:${tlsPort}`],

@@ -93,9 +93,9 @@ describe('limits of streams of events', () => {
     await (await open('dev-service:ann:chat.use', 'short', '/events/1')).text();
     const text = await (await fetch(`${setup.host.url}/metrics`)).text();
     const sums = /^modgate_host_duration_seconds_sum\{.*module="short".*\} (\S+)$/m.exec(text)?.[1];
-    expect(Number(sums)).to.be.below(0.1);
     const { duration_ms } = await setup.lastCall();
-    expect(duration_ms).to.be.at.least(100);
+    expect(duration_ms).to.be.at.least(1000);
+    expect(1000 * Number(sums)).to.be.below(1000);
   });
 });
 
