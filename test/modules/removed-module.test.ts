@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { expect } from 'chai';
-import { WebSocket } from 'ws';
 import { call, ROOT } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
-import { writeAccepted } from '../support/http/use-websockets.js';
+import { openRaw, writeAccepted, writeHandshake } from '../support/http/use-websockets.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import { startProvider } from '../support/provider.js';
 import { startHost } from '../support/start-host.js';
@@ -71,11 +70,12 @@ describe('calls in flight on a removed module', () => {
     });
     return performance.now();
   };
+  /** A client that never answers a close frame. */
   const openSocket = async () => {
-    const url = `${host.url.replace('http', 'ws')}/modules/m/http/socket`;
-    const socket = new WebSocket(url, { headers: AUTHORIZATION });
-    await once(socket, 'open');
-    return socket;
+    const client = await openRaw(host.port);
+    client.write(writeHandshake('/modules/m/http/socket', AUTHORIZATION));
+    await client.until('\r\n\r\n');
+    return client;
   };
   const readInFlight = async () => {
     const list = await call(host, { target: '/modules' });
@@ -90,13 +90,14 @@ describe('calls in flight on a removed module', () => {
     const download = send('GET', '/download');
     const upload = send('PUT', '/upload');
     const events = send('GET', '/events');
+    events.setHeader('accept', 'text/event-stream');
     upload.setHeader('content-type', 'application/octet-stream');
     upload.write('part');
     const ends = [slow, download, upload, events].map(endOf);
     const begun = once(events, 'response');
     for (const sent of [slow, download, events]) sent.end();
     const socket = await openSocket();
-    const closed = once(socket, 'close').then(() => performance.now());
+    const closed = socket.ended().then(() => performance.now());
     await begun;
     await waitUntil('three calls', async () => (await readInFlight()) === 3);
     const removedAt = performance.now();
