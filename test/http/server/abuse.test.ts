@@ -13,7 +13,7 @@ const AUTH = 'authorization: Bearer dev-system:root\r\n';
 describe('connection limits', () => {
   const setup = useHost((provider) => ({ 'crm.json': describeWideModule('crm', provider.url) }), {
     args: [
-      ...['--head-timeout-ms', '1500', '--body-timeout-ms', '2000', '--request-timeout-ms', '4000'],
+      ...['--head-timeout-ms', '1500', '--body-timeout-ms', '1200', '--request-timeout-ms', '4000'],
       ...['--max-headers', '20', '--max-requests-per-connection', '3', '--max-connections', '8'],
     ],
   });
@@ -52,7 +52,7 @@ describe('connection limits', () => {
       const connection = await open();
       connection.write(`${head(100).replace(ROUTE, target)}{"a":`);
       const response = await connection.readFinal({ deadlineMs: 15_000 });
-      expect(reasonOf(expectProblem(response, 408), 'body')).to.match(/2000 ms/);
+      expect(reasonOf(expectProblem(response, 408), 'body')).to.match(/1200 ms/);
       expect(headerValue(response.headers, 'connection')).to.equal('close');
       await connection.closed();
       expect(setup.provider.requests).to.have.length(0);

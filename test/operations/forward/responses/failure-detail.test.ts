@@ -112,7 +112,7 @@ const ANSWERS: readonly (readonly [string, Answer, string, RegExp])[] = [
     'protocol',
     /^response cut short or malformed: 101 Switching Protocols without upgrade$/,
   ],
-  ['nothing in time', { raw: [], finally: 'hang' }, 'timeout', /^no response within 400 ms$/],
+  ['nothing in time', { raw: [], finally: 'hang' }, 'timeout', /^no response within 2000 ms$/],
 ];
 
 describe('the detail of a failure', () => {
