@@ -13,7 +13,7 @@ const AUTH = 'authorization: Bearer dev-system:root\r\n';
 describe('connection limits', () => {
   const setup = useHost((provider) => ({ 'crm.json': describeWideModule('crm', provider.url) }), {
     args: [
-      ...['--head-timeout-ms', '1500', '--body-timeout-ms', '1200', '--request-timeout-ms', '4000'],
+      ...['--head-timeout-ms', '1500', '--body-timeout-ms', '1200', '--request-timeout-ms', '6000'],
       ...['--max-headers', '20', '--max-requests-per-connection', '3', '--max-connections', '8'],
     ],
   });
