@@ -191,7 +191,7 @@ describe('tokens authenticator', () => {
   });
 
   it('rejects an expired token', async () => {
-    const soon = new Date(Date.now() + 150).toISOString();
+    const soon = new Date(Date.now() + 2_000).toISOString();
     const authenticate = await open(write(fileOf(entry({ expires_at: soon }))));
     expect(authenticate(TOKEN)?.expiresAt).to.equal(Date.parse(soon));
     await waitUntil('the token expires', () => authenticate(TOKEN) === null);

@@ -7,7 +7,7 @@ import { type StreamingProvider, startStreamingProvider } from '../streaming-pro
 import { createFolder } from '../temporary-folder.js';
 import { use } from '../use.js';
 
-const LIFETIME_MS = 1500;
+const LIFETIME_MS = 3000;
 
 export interface ExpiringToken {
   readonly host: RunningHost;
@@ -18,7 +18,7 @@ export interface ExpiringToken {
 }
 
 /**
- * A host in front of a streaming provider, and a token with the scope `chat.use`. The token expires 1.5 s after the
+ * A host in front of a streaming provider, and a token with the scope `chat.use`. The token expires 3 s after the
  * host first asks its issuer about it, so that it is valid at its first use.
  */
 export function useExpiringToken(
