@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ConfigError, type HostConfig } from './config/read-config.js';
-import { SHARED_SETTING_FILES } from './config/shared-setting-files.js';
+import { SHARED_KNOWN_FILES } from './config/shared-known-files.js';
 import type { Log } from './contract/index.js';
 import { rootContainer } from './injection.js';
 import { LOG } from './operations/injection-tokens.js';
@@ -79,7 +79,7 @@ export async function composeHost(
   container.register(LOG, { useValue: log });
   container.register(PROCESSES, { useValue: processes });
   container.register(CONTAINER, { useValue: container });
-  const onStarted = processes.connect(SHARED_SETTING_FILES);
+  const onStarted = processes.connect(SHARED_KNOWN_FILES);
   const parts: HostPart[] = [];
   const close = async () => {
     for (const part of parts.splice(0).reverse()) await part.close?.();

@@ -1,5 +1,5 @@
 import { SHARED_ATTEMPTS } from './auth/shared-attempts.js';
-import { SHARED_SETTING_FILES } from './config/shared-setting-files.js';
+import { SHARED_KNOWN_FILES } from './config/shared-known-files.js';
 import { RETIRED_METRICS } from './observability/metrics/retired-metrics.js';
 import { SHARED_MODULE_FILES } from './operations/status/shared-module-files.js';
 import type { SharedService } from './processes.js';
@@ -11,5 +11,5 @@ export const SHARED_SERVICES: readonly SharedService<unknown>[] = [
   RETIRED_METRICS,
   SHARED_ATTEMPTS,
   SHARED_RATES,
-  SHARED_SETTING_FILES,
+  SHARED_KNOWN_FILES,
 ];

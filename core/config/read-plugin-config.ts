@@ -1,8 +1,8 @@
 import type { AnyStruct } from '../contract/described.js';
 import type { SurfaceFactory } from '../contract/index.js';
 import { InvalidFile } from '../document/diagnostic.js';
+import { readKnownFiles, reportFiles } from '../document/known-files.js';
 import { resolveReferences } from '../document/references.js';
-import { readSettingFiles, reportSettingFiles } from '../document/setting-files.js';
 import { validateStruct } from '../document/validate.js';
 import { ConfigError } from '../errors.js';
 import type { SurfaceChoice } from './surface-list.js';
@@ -33,7 +33,7 @@ export async function readPluginConfig({
     throw new ConfigError(`${owner}: ${violation.message}${hint}`);
   }
   try {
-    const references = await readSettingFiles(() =>
+    const references = await readKnownFiles(() =>
       resolveReferences({
         struct,
         config: value,
@@ -42,7 +42,7 @@ export async function readPluginConfig({
         source: { file: owner, locate: () => null, prefix },
       }),
     );
-    reportSettingFiles(references.contents);
+    reportFiles(references.contents);
     return { config: value, references };
   } catch (error) {
     if (error instanceof InvalidFile) throw new ConfigError(error.message, { cause: error });

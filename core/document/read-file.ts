@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { decodeUtf8, isUtf16 } from '../lib/decode-utf8.js';
 import { findInvalidUtf8 } from '../lib/invalid-utf8.js';
 import { createFileDiagnostic, InvalidFile } from './diagnostic.js';
+import { findKnownContent } from './known-files.js';
 import { MAX_TEXT_LENGTH } from './parse-document.js';
-import { findKnownContent } from './setting-files.js';
 import { BUSY_FILE, isTransient } from './transient-error.js';
 
 const [openFile, readBytes] = [promisify(open), promisify(read)];

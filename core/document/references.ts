@@ -202,6 +202,7 @@ export function joinReferences(first: References, second: References): Reference
     ...first,
     secrets: [...first.secrets, ...second.secrets],
     files: [...new Set([...first.files, ...second.files])].sort(),
+    contents: new Map([...first.contents, ...second.contents]),
     digestPart: `${first.digestPart} ${second.digestPart}`,
   };
 }

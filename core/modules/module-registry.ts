@@ -171,7 +171,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /**
    * Reads everything once, then watches the folder.
-   * @throws UnreadableDirectory when the folder of descriptors cannot be read.
+   * @throws UnreadableDirectory when the folder cannot be read, and no other process serves modules.
    */
   async start(): Promise<void> {
     const loaded = this.#load();
@@ -188,7 +188,9 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   async #load(): Promise<ReadonlySet<string>> {
     const lacksRelease = this.#context.lacksRelease?.() === true;
     const folder = await this.#readLink();
-    const result = await this.#scanner.scan(false);
+    // Without the folder, a replaced worker serves the last good versions of what the others serve.
+    const known = [...new Set(this.#holders.values())].sort();
+    const result = await this.#scanner.scan(false, known);
     const files = new Set(result.changed.map(({ file }) => file));
     await this.#context.lastGood.keepOnly(files);
     await this.#applyScan(result);

@@ -1,6 +1,7 @@
 import type { Log } from '../contract/index.js';
 import type { Mount } from '../descriptor/sections/mount.js';
 import { formatDiagnostic } from '../document/diagnostic.js';
+import { readKnownFiles, reportFiles } from '../document/known-files.js';
 import { isTransient } from '../document/transient-error.js';
 import { isolate } from '../isolation/isolate.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
@@ -258,7 +259,8 @@ export class ModuleSlot {
     endProbation: (slot) => slot.#stopProbation?.(),
     announce: (slot, { rejected }) => slot.#context.sharedProbation?.reject(rejected),
     storeLastGood: (slot, { file, serving: { version, manifest }, rejected }) => {
-      const { text } = version.prepared;
+      const { text, references } = version.prepared;
+      reportFiles(references.contents);
       slot.#context.lastGood.write(file, {
         text,
         manifest: manifest.written ?? manifest.manifest,
@@ -311,7 +313,9 @@ export class ModuleSlot {
       });
       if (manifest === null) return null;
       const entry = { file, path: pathOf(file), text: storedVersion.text };
-      const prepared = await prepareDescriptor(entry, this.#context, manifest);
+      const prepared = await readKnownFiles(() =>
+        prepareDescriptor(entry, this.#context, manifest),
+      );
       const isFree = isNameFree(prepared.descriptor.module, file);
       return isFree ? await this.#openVersion(prepared) : null;
     } catch (error) {

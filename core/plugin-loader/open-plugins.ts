@@ -2,9 +2,9 @@ import type { PluginSource } from '../config/plugin-list.js';
 import { requireFolder } from '../config/require-folder.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Log } from '../contract/index.js';
+import { readKnownFiles, reportFiles } from '../document/known-files.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { readFileText } from '../document/read-file.js';
-import { readSettingFiles, reportSettingFiles } from '../document/setting-files.js';
 import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
 import { SHIPPED_PLUGINS } from './find-plugins.js';
 import { parsePluginDigests } from './integrity.js';
@@ -47,10 +47,10 @@ export async function openPlugins(
 
 async function readDigests(file: string) {
   try {
-    return await readSettingFiles(async () => {
+    return await readKnownFiles(async () => {
       const text = await readFileText(file);
       const digests = parsePluginDigests(file, text);
-      reportSettingFiles(new Map([[file, Buffer.from(text)]]));
+      reportFiles(new Map([[file, Buffer.from(text)]]));
       return digests;
     });
   } catch (error) {

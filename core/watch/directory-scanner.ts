@@ -80,10 +80,14 @@ export class DirectoryScanner {
   /**
    * @param settle whether a change must settle. Otherwise files are used as they are, such as at the start and where
    * they are complete before they can be seen, and a file that was replaced by an equal one has not changed.
+   * @param known the files to list when the folder cannot be read. Default: it throws.
    * @throws UnreadableDirectory when the folder cannot be read: no file counts as removed.
    */
-  async scan(settle: boolean): Promise<ScanResult> {
-    const { names, ignored } = await this.#lister.list();
+  async scan(settle: boolean, known: readonly string[] = []): Promise<ScanResult> {
+    const { names, ignored } = await this.#lister.list().catch((error: unknown) => {
+      if (known.length === 0) throw error;
+      return { names: known, ignored: [] };
+    });
     const listedAt = this.#clock.now();
     const isAsTracked =
       this.#tracked.size === names.length && names.every((file) => this.#tracked.has(file));

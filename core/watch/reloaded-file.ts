@@ -3,12 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Log } from '../contract/index.js';
 import { createFileDiagnostic, formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
+import { type FileContents, readKnownFiles, reportFiles } from '../document/known-files.js';
 import { createEncodingError, FileError, readSmallFile } from '../document/read-file.js';
-import {
-  type FileContents,
-  readSettingFiles,
-  reportSettingFiles,
-} from '../document/setting-files.js';
 import { isTransient } from '../document/transient-error.js';
 import { ConfigError } from '../errors.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
@@ -80,11 +76,11 @@ export async function openReloadedFiles<T>(
   options: ReloadFilesOptions<T>,
 ): Promise<ReloadedFile<T>> {
   const fingerprint = await takeFingerprint(files);
-  const { content, current } = await readSettingFiles(async () => {
+  const { content, current } = await readKnownFiles(async () => {
     const content = await readContent(files, options);
     return { content, current: await parseContent(content, options) };
   });
-  reportSettingFiles(content.files);
+  reportFiles(content.files);
   const opened = new ReloadedFile(files, options, { fingerprint, key: content.key, current });
   await opened.start();
   return opened;
@@ -192,7 +188,7 @@ export class ReloadedFile<T> {
       const previous = this.#current;
       this.#current = await parseContent(content, this.#options);
       this.#currentKey = content.key;
-      reportSettingFiles(content.files);
+      reportFiles(content.files);
       this.reloads.success += 1;
       this.onChange?.(this.#current, previous);
       log.info({ file, ...describe(this.#current) }, `${name} reloaded`);

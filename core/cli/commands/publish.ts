@@ -47,8 +47,8 @@ interface PublishOptions {
 }
 
 const HELP = `
-Runs 'modgate check' first. Reads manifests of URLs and providers now, and
-stores them with the release. Hosts with --modules store: serve it within a
+Runs 'modgate check' first and prints its warnings. Reads manifests of URLs and
+providers now, and stores them with the release. Hosts with --modules store: serve it within a
 second. The release is made from the one that .modgate-release beside the
 folder names; 'modgate publish' and 'modgate releases pull' write this file.
 To see the difference before, run 'modgate check DIR --against URL'.
@@ -103,10 +103,12 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     checksExamples: true,
   });
   if (!report.isFolder) throw new ConfigError(`${folder} must be a folder of descriptors`);
-  if (summarize(report).errors > 0) {
+  const { errors, warnings } = summarize(report);
+  if (errors > 0) {
     await context.print(formatCheckText(report));
     return EXIT.failure;
   }
+  if (warnings > 0) context.printError(formatCheckText({ ...report, notes: [], ignored: [] }));
   // Without the right to wait, nothing is published.
   if (options.wait === true) await readFleet(client);
   const files = await collectRelease(folder, descriptors);

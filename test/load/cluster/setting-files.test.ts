@@ -1,7 +1,17 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { callers } from '../../support/caller-certificates.js';
-import { listWorkers, TIMEOUT_MS, waitForLine } from '../../support/cluster/worker-log.js';
+import {
+  countLines,
+  listWorkers,
+  TIMEOUT_MS,
+  waitForLine,
+} from '../../support/cluster/worker-log.js';
+import { call } from '../../support/http/call.js';
+import { describeModule, toRoutes } from '../../support/http/modules.js';
+import { useHostProcess } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import {
   CONTRACT_URL,
@@ -102,5 +112,63 @@ describe('files of settings of a host with workers', () => {
       async () => (await askAll('new-token')).join() === '200',
       TIMEOUT_MS,
     );
+  });
+});
+
+describe('files of modules of a host with workers', () => {
+  const ROUTES = toRoutes(['GET /items'], 'use');
+  const withConfig = (config: object) => ({ provider: { kind: 'http', config } });
+  const setup = useHostProcess(
+    ({ url }) => {
+      const auth = { bearer: 'file:files/token' };
+      const endpoints = { file: 'files/endpoints.json' };
+      return {
+        'a.json': describeModule('a', url, ROUTES, withConfig({ endpoints: [url], auth })),
+        'b.json': describeModule('b', url, ROUTES, withConfig({ endpoints })),
+        'files/token': 'secret',
+        'files/endpoints.json': JSON.stringify([url]),
+      };
+    },
+    { args: ['--workers', '2'] },
+  );
+
+  const replaceWorker = async () => {
+    const [victim = 0] = listWorkers(setup.host);
+    const count = countLines(setup.host, 'worker ready') + 1;
+    process.kill(victim, 'SIGKILL');
+    await waitForLine(setup.host, 'worker ready', count);
+  };
+  const expectServed = async () => {
+    for (const module of ['a', 'b']) {
+      const target = `/modules/${module}/http/items`;
+      const calls = Array.from({ length: CALLS }, () => call(setup.host, { target }));
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(statuses, module).to.deep.equal(Array(CALLS).fill(200));
+    }
+  };
+
+  it('serve from a replaced worker while they are invalid', async () => {
+    setup.host.remove('files/token');
+    setup.host.drop('files/endpoints.json', '{');
+    await waitForLine(setup.host, 'followed file is invalid; keeping the last good content', 2);
+    await replaceWorker();
+    await expectServed();
+  });
+
+  it('serve from a replaced worker while the folder is gone', async () => {
+    const folder = join(setup.host.directory, 'modules.d');
+    renameSync(folder, `${folder}.gone`);
+    await waitForLine(setup.host, 'modules folder unavailable; serving the last loaded modules', 2);
+    await replaceWorker();
+    await expectServed();
+    renameSync(`${folder}.gone`, folder);
+    setup.host.drop('files/token', 'secret');
+    setup.host.drop('files/endpoints.json', JSON.stringify([setup.provider.url]));
+    const isLive = async () => {
+      const { body } = await call(setup.host, { target: '/modules' });
+      return !/"state":"(?:stale|waiting)"/.test(String(body));
+    };
+    await waitUntil('all modules to be live', isLive, TIMEOUT_MS);
+    await expectServed();
   });
 });

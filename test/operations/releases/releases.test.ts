@@ -31,6 +31,21 @@ describe('releases of a host', () => {
     if ((await readReleases(setup.host)).active !== null) await pull();
   };
 
+  it('prints the warnings of check, and publishes', async () => {
+    await catchUp();
+    workspace.write('crm.json', describeCrm('/first', { mount: [{ path: '/crm' }] }));
+    const inner = describeModule('inner', setup.provider.url, routes('/first'), {
+      mount: '/crm/in',
+    });
+    workspace.write('inner.json', inner);
+    const { code, stdout, stderr } = await workspace.publish(setup.host);
+    expect(stderr).to.match(/inner\.json:.* warning: mount '\/crm\/in' .* \[nested-mount\]\n/);
+    expect(stdout).to.match(/^[0-9a-f]{12} is active\n$/);
+    expect(code).to.equal(0);
+    workspace.remove('inner.json');
+    await workspace.publish(setup.host);
+  });
+
   it('serves a published folder, lists it, and goes back', async () => {
     await catchUp();
     workspace.write('crm.json', describeCrm('/first'));
