@@ -69,8 +69,8 @@ export function createFleetHostStore(use: UseDatabase) {
             conflict.columns(['fleet', 'id']).doUpdateSet({
               ...row,
               serves: sql<string | null>`coalesce(excluded.serves, fleet_host.serves)`,
-              // A host that starts again begins with this state.
-              started_at: sql<string>`case when excluded.state = 'starting' and fleet_host.state <> 'starting'
+              // A host that starts again has no address yet; a ready one may only wait for a release.
+              started_at: sql<string>`case when excluded.address = '' and fleet_host.address <> ''
                 then excluded.started_at else fleet_host.started_at end`,
             }),
           )

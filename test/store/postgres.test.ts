@@ -114,6 +114,20 @@ describe('PostgreSQL store', () => {
     expect(await beat(['crm'])).to.include({ isComplete: true });
   });
 
+  it('keeps the start of a host that waits for a release, until it starts again', async () => {
+    backend = createPostgresBackend();
+    const { fleetHosts } = await backend.open();
+    const beat = async (address: string, state: 'starting' | 'ready') => {
+      const served = { workers: 1, digest: '', rejected: [], serves: ['crm'] };
+      const host = { fleet: 'shop', id: 'a', version: '0.1.0', address, state };
+      return (await fleetHosts.beat({ ...host, ...served })).startedAt;
+    };
+    const first = await beat('', 'starting');
+    expect(await beat('http://a', 'ready')).to.equal(first);
+    expect(await beat('http://a', 'starting')).to.equal(first);
+    expect((await beat('', 'starting')) > first).to.equal(true);
+  });
+
   it('removes what a host has reported of releases with the host, unless a canary needs it', async () => {
     backend = createPostgresBackend();
     const { fleetHosts, releases } = await backend.open();

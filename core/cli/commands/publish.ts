@@ -103,6 +103,11 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     checksExamples: true,
   });
   if (!report.isFolder) throw new ConfigError(`${folder} must be a folder of descriptors`);
+  if (report.files.length === 0) {
+    throw new CommandError(
+      `${folder} has no descriptors: to serve no module, keep them with enabled: false`,
+    );
+  }
   const { errors, warnings } = summarize(report);
   if (errors > 0) {
     await context.print(formatCheckText(report));
@@ -114,7 +119,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const files = await collectRelease(folder, descriptors);
   const base =
     options.base === undefined
-      ? await readBase(folder)
+      ? await readActiveBase(client, folder)
       : findRelease(await readReleases(client), options.base).release;
   const { release, outcome } = await postChange(client, RELEASES_PATH, {
     files: Object.fromEntries(
@@ -141,6 +146,16 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (!isServed) throw new CommandError(detail);
   await context.print(`${toPrintable(detail)}\n`);
   return EXIT.ok;
+}
+
+/** A canary that went back leaves the release active that it was made from. */
+async function readActiveBase(client: HostClient, folder: string): Promise<string | null> {
+  const base = await readBase(folder);
+  if (base === null) return null;
+  const { releases } = await readReleases(client);
+  const entry = releases.find(({ release }) => release === base);
+  const outcome = entry?.verdict?.outcome ?? 'released';
+  return entry === undefined || outcome === 'released' ? base : entry.base;
 }
 
 const RESULTS: Readonly<Record<string, string>> = {

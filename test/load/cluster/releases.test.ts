@@ -185,5 +185,10 @@ describe('releases of a fleet', () => {
     await untilVersion(tried, 'one');
     const { releases } = await readReleases(hosts[0]);
     expect(releases[0]?.verdict?.outcome).to.equal('aborted');
+    workspace.write('crm.json', describeCrm('three', provider.url));
+    const again = await workspace.publish(hosts[0]);
+    expect(again.code, again.stderr).to.equal(0);
+    await untilVersion(tried, 'three');
+    for (const host of hosts) expect(host.output()).to.not.include('has the same id');
   });
 });

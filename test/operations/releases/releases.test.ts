@@ -31,11 +31,17 @@ describe('releases of a host', () => {
     if ((await readReleases(setup.host)).active !== null) await pull();
   };
 
+  it('rejects a folder without descriptors, which would remove all modules', async () => {
+    const { code, stderr } = await workspace.publish(setup.host);
+    expect(stderr).to.include('has no descriptors');
+    expect(code).to.equal(1);
+  });
+
   it('prints the warnings of check, and publishes', async () => {
     await catchUp();
     workspace.write('crm.json', describeCrm('/first', { mount: [{ path: '/crm' }] }));
     const inner = describeModule('inner', setup.provider.url, routes('/first'), {
-      mount: '/crm/in',
+      mount: [{ path: '/crm/in' }],
     });
     workspace.write('inner.json', inner);
     const { code, stdout, stderr } = await workspace.publish(setup.host);
