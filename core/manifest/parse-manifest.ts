@@ -65,7 +65,7 @@ export function parseManifest(
   ];
   if (invalid.length > 0) throw createInvalidFile(invalid, source);
   const warnings = [
-    ...findRouteWarnings(manifest),
+    ...findRouteWarnings(manifest, adapterLimits),
     ...findQueryWarnings(manifest),
     ...findIndistinctAlternatives(manifest),
     ...findCapabilityWarnings(manifest),

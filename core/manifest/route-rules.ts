@@ -216,10 +216,17 @@ export interface AdapterLimits {
   readonly kind: string;
   readonly streams: boolean;
   readonly upgrades: boolean;
+  /** Whether its providers get the name of a tool instead of the path. */
+  readonly tools: boolean;
 }
 
 export function limitsOf({ supports, kind }: ProviderAdapter): AdapterLimits {
-  return { kind, streams: supports.streams === true, upgrades: supports.upgrade === true };
+  return {
+    kind,
+    streams: supports.streams === true,
+    upgrades: supports.upgrade === true,
+    tools: supports.toolResults === true,
+  };
 }
 
 /** Finds routes that require an adapter with support for streams or WebSockets. */
@@ -261,10 +268,13 @@ function validateEncoded(route: ManifestRoute, index: number): Violation[] {
   });
 }
 
-export function findRouteWarnings(manifest: Partial<Manifest>): Violation[] {
+export function findRouteWarnings(
+  manifest: Partial<Manifest>,
+  limits: AdapterLimits | null = null,
+): Violation[] {
   return [
     ...findForeignParameters(manifest),
-    ...findEncoded(manifest),
+    ...(limits?.tools === true ? [] : findEncoded(manifest)),
     ...findNeedlessCaches(manifest),
   ];
 }

@@ -1,11 +1,13 @@
 import type { RouteExample } from '../contract/index.js';
+import { writeLongIntegers } from '../lib/json/long-integers.js';
 
 /** Printable ASCII without a quote or a backslash, which needs no escapes. */
 const UNESCAPED = /^[ !#-[\]-~]*$/;
 
 export function jsonText(value: unknown): string {
   if (typeof value === 'string' && UNESCAPED.test(value)) return `"${value}"`;
-  return JSON.stringify(value);
+  const json = JSON.stringify(value);
+  return typeof value === 'string' ? json : writeLongIntegers(json);
 }
 
 /**

@@ -23,10 +23,11 @@ export function repeatsArguments(inputSchema: unknown): boolean {
 interface NamedTool {
   readonly name: string;
   readonly inputSchema?: unknown;
+  readonly isAmbiguous?: boolean;
 }
 
 /**
- * Finds why a tool must not be called: no route can name it, it is nested so deep that its readers would run out of stack, or has a header
+ * Finds why a tool must not be called: no route can name it, another one has its name, it is nested so deep that its readers would run out of stack, or has a header
  * that the protocol forbids.
  * @returns `null` for a good tool
  */
@@ -34,6 +35,7 @@ export function findToolProblem(tool: NamedTool): string | null {
   if (tool.name === '' || tool.name.length > MAX_TOOL_NAME) {
     return `the name of the tool is empty or longer than ${MAX_TOOL_NAME} characters`;
   }
+  if (tool.isAmbiguous === true) return 'the server lists two tools of this name';
   if (isDeep(tool)) return `the tool is nested deeper than ${MAX_LEVELS} levels`;
   const { inputSchema } = tool;
   if (!repeatsArguments(inputSchema)) return null;
@@ -41,7 +43,7 @@ export function findToolProblem(tool: NamedTool): string | null {
   return visit(inputSchema, 'root', names) ? null : `the tool has a wrong ${KEYWORD}`;
 }
 
-function isDeep(tool: object): boolean {
+export function isDeep(tool: object): boolean {
   let level: readonly unknown[] = [tool];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_LEVELS) return true;

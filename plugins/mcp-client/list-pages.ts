@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { McpProblem } from './describe-problem.js';
 import { readMember } from './exchange.js';
+import { isDeep } from './header-parameters.js';
 import { type Session, withinTime } from './session.js';
 
 const MAX_ENTRIES = 10_000;
@@ -23,12 +25,17 @@ const LISTS = {
 export type ListMethod = keyof typeof LISTS;
 
 /** An entry of a list, of which only the member that identifies it is known. */
-export type ListedEntry = Readonly<Record<string, unknown>>;
+export interface ListedEntry extends Readonly<Record<string, unknown>> {
+  /** The list has another entry of the same name or URI. */
+  readonly [IS_AMBIGUOUS]?: true;
+}
+
+export const IS_AMBIGUOUS = Symbol('ambiguous');
 
 /**
  * Reads all pages of a list.
  * @returns the entries by their name or URI
- * @throws McpProblem for a list that repeats a cursor or an entry, or is too long; ServerError, ProviderFailure.
+ * @throws McpProblem for a list that repeats a cursor, or is too long; ServerError, ProviderFailure.
  */
 export async function listPages(
   session: Session,
@@ -50,8 +57,9 @@ export async function listPages(
     await nextTurn();
     const page: unknown = JSON.parse(text);
     for (const [id, entry] of readEntries(page, method)) {
-      if (entries.has(id)) throw new McpProblem(`the list of ${title} repeats an entry`);
-      entries.set(id, entry);
+      const first = entries.get(id);
+      if (first === undefined) entries.set(id, entry);
+      else if (!isSame(first, entry)) entries.set(id, { ...first, [IS_AMBIGUOUS]: true });
     }
     cursor = readCursor(page, session.version);
     if (cursor !== undefined && cursors.has(cursor)) {
@@ -63,6 +71,11 @@ export async function listPages(
     }
   } while (cursor !== undefined);
   return entries;
+}
+
+/** Servers repeat entries, which says nothing new. */
+function isSame(one: ListedEntry, other: ListedEntry): boolean {
+  return !isDeep(one) && !isDeep(other) && isDeepStrictEqual(one, other);
 }
 
 function readEntries(page: unknown, method: ListMethod): readonly [string, ListedEntry][] {

@@ -4,7 +4,7 @@ import type { Log } from '../../core/contract/index.js';
 import { forEachInSlices } from '../shared/transport.js';
 import { describeProblem } from './describe-problem.js';
 import { findToolProblem } from './header-parameters.js';
-import { listPages } from './list-pages.js';
+import { IS_AMBIGUOUS, listPages } from './list-pages.js';
 import type { Session } from './session.js';
 
 const MAX_ABSENCES = 1_000;
@@ -24,6 +24,8 @@ export interface ListedTool {
   readonly inputSchema?: unknown;
   readonly outputSchema?: unknown;
   readonly annotations?: unknown;
+  /** Whether the server lists another tool of this name. */
+  readonly isAmbiguous?: boolean;
 }
 
 /** The digest of all that a server says of a tool to its callers. */
@@ -38,7 +40,7 @@ export function digestTool(tool: ListedTool): string {
 export async function listTools(session: Session): Promise<readonly ListedTool[]> {
   if (!session.offers('tools')) return [];
   const tools = await listPages(session, 'tools/list');
-  return [...tools].map(([name, tool]) => ({ ...tool, name }));
+  return [...tools].map(([name, tool]) => ({ ...tool, name, isAmbiguous: IS_AMBIGUOUS in tool }));
 }
 
 interface KnownTool {

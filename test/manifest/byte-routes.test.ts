@@ -13,7 +13,7 @@ function parse(operation: object, method = 'POST', kind: string | null = null) {
   };
   const source = { file: 'manifest.yaml', locate: () => null };
   return parseManifest(manifest, source, {
-    adapterLimits: kind === null ? null : { kind, streams: false, upgrades: false },
+    adapterLimits: kind === null ? null : { kind, streams: false, upgrades: false, tools: false },
   });
 }
 

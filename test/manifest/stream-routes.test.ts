@@ -16,7 +16,8 @@ function diagnose(operation: object, kind: string | null = null) {
       manifest,
       { file: 'manifest.yaml', locate: () => null },
       {
-        adapterLimits: kind === null ? null : { kind, streams: false, upgrades: false },
+        adapterLimits:
+          kind === null ? null : { kind, streams: false, upgrades: false, tools: false },
       },
     );
     return [];

@@ -168,10 +168,8 @@ function chooseImport(
 }
 
 function createUnknownError(name: string, importers: readonly DeclaredImporter[]): ConfigError {
-  const names = [OPENAPI, ...importers.map((one) => one.name)];
-  const hint = suggestName(name, names);
-  const suffix = hint === null ? '' : ` (${hint})`;
-  return new ConfigError(`<what> must be one of ${names.join(', ')}${suffix}`);
+  const hint = suggestName(name, [OPENAPI, ...importers.map((one) => one.name)]);
+  return new ConfigError(`<what> must be openapi, or an importer of a plugin (${hint})`);
 }
 
 function readOwnOptions(

@@ -3,6 +3,9 @@ import { compareManifests, type ManifestChange } from './compare-manifests.js';
 import type { Conversion } from './conversion.js';
 import type { ImportReport } from './format-import.js';
 import type { ImportFiles } from './import-files.js';
+import { isOperation } from './unmapped.js';
+
+const NO_OPERATIONS = 'the source describes no operations: the module has no routes';
 
 interface ApplyOptions {
   readonly module: string;
@@ -17,8 +20,10 @@ export async function applyConversion(
   conversion: Conversion,
   { module, write, check }: ApplyOptions,
 ): Promise<ImportReport> {
-  const { manifest, config, unmapped, notes } = conversion;
+  const { manifest, config, unmapped } = conversion;
   const { http_routes: routes, capabilities } = manifest;
+  const isEmpty = routes.length === 0 && !unmapped.some(isOperation);
+  const notes = isEmpty ? [NO_OPERATIONS, ...conversion.notes] : conversion.notes;
   const base = { module, routes: routes.length, capabilities, unmapped, notes };
   if (earlier === null) {
     const written = check === true ? [] : await files.create(conversion);

@@ -47,6 +47,9 @@ const JSON_TYPE = /^(?:application\/(?:json|[^\s;]+\+json|\*)|\*\/\*)\s*(?:;|$)/
 
 const ANY_TYPE = '*/*';
 
+/** What frameworks send for a text of which a document does not say the type. */
+const TEXT: OtherType = { type: 'text/*', form: null };
+
 const BESIDE_JSON = 'it cannot stand beside JSON';
 
 const NONE: ConvertedBody = { rule: 'none', form: {}, schema: null, examples: new Map() };
@@ -142,7 +145,9 @@ export function convertResponses(
     return { form, schema: null, examples: new Map() };
   }
   const streamed = others.some(({ form }) => form !== null) ? convertForm(others) : null;
-  const besideJson = streamed === null ? listTypesBesideJson(others) : [];
+  const hasNone = used.length > 0 && used.every(([status]) => HAS_NO_BODY.test(status));
+  const isUnknown = json.length + others.length === 0 && !hasNone;
+  const besideJson = streamed === null ? listTypesBesideJson(isUnknown ? [TEXT] : others) : [];
   const unlike = others.filter(({ type, form }) =>
     streamed === null ? !besideJson.includes(toPlain(type)) : form !== streamed.stream,
   );
@@ -255,11 +260,10 @@ function splitMediaTypes(body: JsonObject, { document, report }: OperationContex
   const others = entries
     .filter((entry) => !isJson(entry))
     .map(([type, value]) => ({ type, form: formOf(type, value) }));
-  // Frameworks that say nothing of the type send a text as text/plain.
   const isText = ([type, { schema }]: [string, JsonObject]) =>
     type === ANY_TYPE && followReference(document, schema)['type'] === 'string';
   if (entries.some((entry) => isJson(entry) && isText(entry))) {
-    others.push({ type: 'text/*', form: null });
+    others.push(TEXT);
   }
   if (entries.some(([, value]) => value['itemSchema'] !== undefined)) {
     report('schema of items', 'the host does not check the items of a stream');

@@ -7,7 +7,7 @@ import type { DraftManifest, DraftRoute, ImportedManifest } from './draft-manife
 import { finishManifest } from './finish-manifest.js';
 import { joinAlternatives } from './join-alternatives.js';
 import { mergeRoutes } from './merge-routes.js';
-import { follow, type OpenApiDocument } from './openapi-document.js';
+import { follow, followPathItem, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
@@ -82,11 +82,8 @@ function convertItem(path: string, value: unknown, context: DocumentContext): Dr
     unmapped.add(path, 'the path', 'a path starts with /');
     return [];
   }
-  const { value: item, problem } = follow(document, value);
-  if (problem !== null) {
-    unmapped.add(path, 'the path', `it is ${problem}`);
-    return [];
-  }
+  const { value: item, problem } = followPathItem(document, value);
+  if (problem !== null) unmapped.add(path, 'the path', `it is ${problem}`);
   const routes = METHODS.flatMap((name): DraftRoute[] => {
     if (!isObject(item[name])) return [];
     const { value, problem: operationProblem } = follow(document, item[name]);

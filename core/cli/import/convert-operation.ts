@@ -49,8 +49,9 @@ export function convertOperation(source: OperationSource): DraftRoute {
   if (source.path.includes('#')) {
     report('the fragment of its path', 'a route is chosen by the path: no request has a fragment');
   }
-  for (const name of path.renamed) {
-    report(`name of the parameter ${name}`, 'it gets another one in the route');
+  for (const [name, usable] of path.names) {
+    if (name !== usable)
+      report(`name of the parameter ${name}`, 'it gets another one in the route');
   }
   listOtherParts(source, report);
   const examples = pairExamples(body.examples, response.examples);
@@ -81,9 +82,16 @@ export function convertOperation(source: OperationSource): DraftRoute {
   };
 }
 
-/** Replaces characters that templates do not allow. */
-function toParameterName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+/** Names that templates allow, by those of the document. */
+function nameParameters(names: readonly string[]): ReadonlyMap<string, string> {
+  const usable = new Map<string, string>();
+  for (const name of names) {
+    const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '_');
+    const taken = new Set([...usable.values(), ...names.filter((one) => one !== name)]);
+    const suffix = ['', ...names.keys()].find((one) => !taken.has(`${plain}${one}`)) ?? '';
+    usable.set(name, `${plain}${suffix}`);
+  }
+  return usable;
 }
 
 function text<Name extends string>(name: Name, value: unknown): { [name in Name]?: string } {
@@ -118,8 +126,8 @@ function pairExamples(inputs: NamedExamples, outputs: NamedExamples): RouteExamp
 
 interface ConvertedPath {
   readonly template: string;
-  /** The original names of parameters that the template renames. */
-  readonly renamed: readonly string[];
+  /** The names of its parameters, by those of the document. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** Splits a path into alternating literals and parameter names. */
@@ -135,35 +143,42 @@ const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;
  */
 function convertPath(path: string, rest: readonly string[]): ConvertedPath {
   const [withoutQuery = ''] = path.split(/[?#]/);
-  const renamed: string[] = [];
   const all = withoutQuery.split(PARAMETER);
+  const parameters = all.filter((_, index) => index % 2 === 1);
+  const restName = findRestName(all, rest);
+  if (restName !== null) parameters.splice(-1, 1, restName);
+  const names = nameParameters(parameters);
   const parts = all.map((part, index) => {
     if (index % 2 === 0) return part.split('/').map(decodeLiteral).join('/');
-    const isLast =
-      index === all.length - 2 && all[index + 1] === '' && all[index - 1]?.endsWith('/');
-    const [, name = part] = (isLast && REST.exec(part)) || [];
-    if (isLast && (name !== part || rest.includes(part))) return `{${name}...}`;
-    const usable = toParameterName(part);
-    if (usable !== part) renamed.push(part);
-    return `{${usable}}`;
+    const isRest = restName !== null && index === all.length - 2;
+    return isRest ? `{${names.get(restName)}...}` : `{${names.get(part)}}`;
   });
-  return { template: parts.join(''), renamed };
+  return { template: parts.join(''), names };
+}
+
+/** The name of a last parameter that takes several segments; `null` for none. */
+function findRestName(parts: readonly string[], rest: readonly string[]): string | null {
+  const [before, part, after] = parts.slice(-3);
+  if (part === undefined || after !== '' || before?.endsWith('/') !== true) return null;
+  const [, name = part] = REST.exec(part) ?? [];
+  return name !== part || rest.includes(part) ? name : null;
 }
 
 /** A parameter that takes several segments takes encoded slashes as parts of none. */
-function convertEncoded({ template }: ConvertedPath, names: readonly string[]) {
-  const encoded = names.map(toParameterName).filter((name) => !template.includes(`{${name}...}`));
-  return encoded.length > 0 ? { encoded } : {};
+function convertEncoded({ template, names }: ConvertedPath, written: readonly string[]) {
+  const encoded = written.map((name) => names.get(name) ?? name);
+  const single = encoded.filter((name) => !template.includes(`{${name}...}`));
+  return single.length > 0 ? { encoded: single } : {};
 }
 
 /** Returns `null` if nothing is known of the parameters in the template. */
 function createPathSchema(
-  { template }: ConvertedPath,
+  { names }: ConvertedPath,
   schemas: ReadonlyMap<string, JsonObject>,
 ): JsonObject | null {
-  const renamed = [...schemas].map(([name, schema]) => [toParameterName(name), schema] as const);
-  const used = renamed.filter(([name]) => {
-    return template.includes(`{${name}}`) || template.includes(`{${name}...}`);
+  const used = [...names].flatMap(([name, usable]) => {
+    const schema = schemas.get(name);
+    return schema === undefined ? [] : [[usable, schema] as const];
   });
   return used.length === 0 ? null : { type: 'object', properties: Object.fromEntries(used) };
 }

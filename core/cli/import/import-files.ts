@@ -5,6 +5,7 @@ import { parseDocument, stringify } from 'yaml';
 import { MAX_TEXT_LENGTH } from '../../document/parse-document.js';
 import { ConfigError } from '../../errors.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
+import { writeLongIntegers } from '../../lib/json/long-integers.js';
 import { CommandError } from '../command-error.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 import { assertNameAvailable } from '../new/assert-name-available.js';
@@ -166,9 +167,9 @@ function isSameMember(current: unknown, wanted: unknown): boolean {
 
 /** Indents the text, unless it would then be too long for a host. */
 function formatManifest(manifest: ImportedManifest): string {
-  const readable = `${JSON.stringify(manifest, null, 2)}\n`;
-  const isShort = Buffer.byteLength(readable) <= MAX_TEXT_LENGTH;
-  return isShort ? readable : `${JSON.stringify(manifest)}\n`;
+  const readable = JSON.stringify(manifest, null, 2);
+  const isShort = Buffer.byteLength(readable) < MAX_TEXT_LENGTH;
+  return `${writeLongIntegers(isShort ? readable : JSON.stringify(manifest))}\n`;
 }
 
 async function readText(file: string): Promise<string | null> {

@@ -4,7 +4,14 @@ import {
   parsePointer as splitPointer,
 } from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
-import { asObject, isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../json-value.js';
+import {
+  asList,
+  asObject,
+  isObject,
+  isTooDeep,
+  type JsonObject,
+  MAX_DEPTH,
+} from '../json-value.js';
 import { convertSwagger } from './convert-swagger.js';
 import { locationOf } from './referred-documents.js';
 
@@ -93,6 +100,33 @@ export function follow(document: OpenApiDocument, value: unknown): Followed<Json
   const { value: target, problem } = followAny(document, value);
   if (isObject(target) || target === value) return { value: asObject(target), problem };
   return { value: {}, problem: 'a reference to what is no mapping' };
+}
+
+/**
+ * Follows the references of a path item, whose other members join those that they lead to. The
+ * nearest member counts, and of parameters the nearest of one name.
+ */
+export function followPathItem(document: OpenApiDocument, value: unknown): Followed<JsonObject> {
+  let item: JsonObject = {};
+  let current = value;
+  for (let count = 0; count < MAX_REFERENCES; count += 1) {
+    const { $ref: reference, ...members } = asObject(current);
+    const parameters = joinParameters(document, members['parameters'], item['parameters']);
+    item = { ...members, ...item, ...(parameters !== undefined && { parameters }) };
+    if (typeof reference !== 'string') return { value: item, problem: null };
+    current = findByPointer(document, reference);
+    if (!isObject(current)) return { value: item, problem: explainBroken(document, reference) };
+  }
+  return { value: item, problem: 'a reference that leads back to itself' };
+}
+
+function joinParameters(document: OpenApiDocument, far: unknown, near: unknown): unknown {
+  if (far === undefined || near === undefined) return far ?? near;
+  return [far, near].flatMap((list) => {
+    const { value, problem } = followAny(document, list);
+    // What cannot be read stays, so that the import reports it.
+    return problem === null ? asList(value) : [list];
+  });
 }
 
 /** Follows references; returns an empty object for a broken one. */

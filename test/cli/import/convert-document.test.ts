@@ -193,6 +193,67 @@ describe('an imported OpenAPI document', () => {
     );
   });
 
+  it('gives parameters names of their own where a template cannot have theirs', () => {
+    const parameters = ['a.b', 'a:b', 'a_b', 'ä'].map((name, index) => {
+      const schema = { type: 'string', maxLength: index + 1 };
+      return { name, in: 'path', required: true, schema };
+    });
+    const { route } = convertOne({ parameters }, 'get', '/{a.b}/{a:b}/{a_b}/{ä}/{ö}');
+    expect(route?.path).to.equal('/{a_b0}/{a_b1}/{a_b}/{_}/{_0}');
+    expect(Object.keys(route?.operation?.path_params_schema?.['properties'] ?? {})).to.deep.equal([
+      ...['a_b0', 'a_b1', 'a_b', '_'],
+    ]);
+  });
+
+  it('has the members that stand beside a reference of a path', () => {
+    const id = (type: string) => ({ name: 'id', in: 'path', required: true, schema: { type } });
+    const [a, b] = ['a', 'b'].map((name) => ({ name, in: 'query', schema: { type: 'integer' } }));
+    const { manifest, unmapped } = convert({
+      paths: {
+        '/far/{id}': { get: { responses: OK }, parameters: [id('string'), a] },
+        '/near/{id}': {
+          $ref: '#/components/pathItems/middle',
+          post: { responses: OK },
+          parameters: [id('integer')],
+        },
+        '/broken': { $ref: '#/nowhere', get: { responses: OK } },
+      },
+      components: { pathItems: { middle: { $ref: '#/paths/~1far~1{id}', parameters: [b] } } },
+    });
+    expect(unmapped.map(({ place, reason }) => `${place}: ${reason}`)).to.deep.equal([
+      '/broken: it is a reference that leads nowhere',
+    ]);
+    const [far, get, post, broken] = manifest.http_routes;
+    expect([far, get, post, broken].map((one) => `${one?.method} ${one?.path}`)).to.deep.equal([
+      ...['GET /far/{id}', 'GET /near/{id}', 'POST /near/{id}', 'GET /broken'],
+    ]);
+    for (const { operation } of [get, post].flatMap((one) => one ?? [])) {
+      expect(operation?.path_params_schema?.['properties']).to.deep.equal({
+        id: { type: 'integer' },
+      });
+      expect(Object.keys(operation?.query_schema?.['properties'] ?? {})).to.deep.equal(['a', 'b']);
+    }
+  });
+
+  it('carries JSON or a text where the document does not describe the response', () => {
+    const typesOf = (responses: object) => convertOne({ responses }).route?.operation;
+    const described = { description: 'done' };
+    for (const responses of [
+      { 200: described },
+      { 201: described, 204: described },
+      { default: described },
+      { 404: described },
+      { 200: { content: {} } },
+    ]) {
+      const operation = typesOf(responses);
+      expect(operation?.response_types, JSON.stringify(responses)).to.deep.equal(['text/*']);
+    }
+    const json = { content: { 'application/json': {} } };
+    for (const responses of [{ 204: described }, { 200: json }, { 200: json, 202: described }]) {
+      expect(typesOf(responses) ?? {}).to.not.have.property('response_types');
+    }
+  });
+
   it('leaves out paths whose encoded literals would become segments or parameters', () => {
     for (const path of ['/modules/acme%2Fcrm/http', '/a/%7Bid%7D', '/a%2f{id}']) {
       const { route, listed } = convertOne({}, 'get', path);

@@ -65,6 +65,24 @@ describe('modgate import openapi', () => {
     expect(JSON.parse(checked.stdout).findings).to.deep.equal([]);
   });
 
+  it('says that a document has no operations', async () => {
+    place.write('shop.json', { ...createDocument(), paths: {} });
+    expect((await importShop()).stdout).to.include(
+      'note: the source describes no operations: the module has no routes\n',
+    );
+  });
+
+  it('keeps the digits of long integers', async () => {
+    const [lowest, highest] = ['-9223372036854775808', '9223372036854775807'];
+    const document = JSON.stringify(createDocument({ count: { minimum: -1, maximum: -2 } }));
+    const text = document.replace(':-1', `:${lowest}`).replace(':-2', `:${highest}`);
+    place.write('shop.json', text);
+    await importShop();
+    expect(read('modules.d/acme-shop/manifest.json'))
+      .to.include(`"minimum": ${lowest}`)
+      .and.include(`"maximum": ${highest}`);
+  });
+
   it('reads a document on standard input', () => {
     const importInput = (input: string) => {
       const args = ['import', 'openapi', '-', '--module', 'shop', '--endpoint', ENDPOINT];

@@ -145,7 +145,9 @@ describe('imported operations whose paths have the same shape', () => {
       '/{b}': { put: { ...jsonBody({}), ...jsonResponse({}) } },
       '/{c}': { put: { responses: OK } },
     });
-    expect(routes.map(({ operation }) => operation)).to.deep.equal([{ body: 'optional' }]);
+    expect(routes.map(({ operation }) => operation)).to.deep.equal([
+      { body: 'optional', response_types: ['text/*'] },
+    ]);
   });
 
   it('have the unchecked parameters of both, without names that one of them checks', () => {

@@ -71,7 +71,11 @@ describe('an imported document of OpenAPI 3.2', () => {
     });
     expect(lines).to.deep.equal([]);
     expect(operations).to.deep.equal([
-      { input_schema: NAME, examples: [{ name: 'ann', input: 'Ann' }] },
+      {
+        input_schema: NAME,
+        response_types: ['text/*'],
+        examples: [{ name: 'ann', input: 'Ann' }],
+      },
     ]);
   });
 });

@@ -248,7 +248,10 @@ describe('modgate import with an importer of a plugin', () => {
     );
     expect(await run('acme', ...module)).to.match(/^2 modgate: missing required argument/);
     expect(await run('acne', 'orders.json', ...module)).to.match(
-      /^2 modgate: <what> must be one of openapi, .*\bacme\b.* \(did you mean 'acme'\?\)$/,
+      /^2 modgate: <what> must be openapi, or an importer of a plugin \(did you mean 'acme'\?\)$/,
+    );
+    expect(await run('swagger', 'orders.json', ...module)).to.match(
+      /^2 modgate: <what> must be openapi, or an importer of a plugin \(known here: openapi, .*\bacme\b[^(]*\)$/,
     );
     expect(await run('openapi', 'orders.json', ...module)).to.match(/^2 modgate: .*--endpoint/);
   });

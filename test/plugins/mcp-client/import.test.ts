@@ -96,6 +96,23 @@ describe('modgate import mcp', () => {
     expect(readManifest().http_routes.map(({ path }) => path)).to.not.include('/tools/odd');
   });
 
+  it('leaves out two tools with one name, and lists a repeated one once', async () => {
+    tools = [READ, READ, SAFE, { ...SAFE, title: 'Other' }];
+    const { code, stdout } = await run(server.url);
+    expect(code, stdout).to.equal(0);
+    expect(stdout).to.include('2 of 3 operations').and.include('two tools of this name (append)');
+    expect(readManifest().http_routes.map(({ path }) => path)).to.deep.equal([
+      '/tools/find',
+      '/resources/{uri}',
+    ]);
+  });
+
+  it('writes files of which check does not warn', async () => {
+    await run(server.url);
+    const { stdout } = await place.run(['check', '--json']);
+    expect(JSON.parse(stdout).findings).to.deep.equal([]);
+  });
+
   it('leaves out tools that no manifest can hold', async () => {
     const nest = (levels: number): object => (levels === 0 ? {} : { a: nest(levels - 1) });
     const deep = (levels: number) => ({ type: 'object', default: nest(levels) });

@@ -130,12 +130,17 @@ describe('tools that are pinned by a manifest', () => {
     expect([await call('strict'), await call('strict', 'new')]).to.deep.equal([200, 404]);
   });
 
-  it('keeps the last list when the server sends one that repeats a name', async () => {
+  it('calls neither of two tools with one name, and others of the list', async () => {
     await change([SEARCH, OTHER, { ...OTHER, title: 'again' }]);
-    await waitUntil(
-      'the list is rejected',
-      () => host.output().includes('the list of tools repeats an entry') === true,
-    );
+    const isRejected = async () => (await call('strict', 'other')) === 502;
+    await waitUntil('the tool is ambiguous', isRejected);
+    expect(await call('strict')).to.equal(200);
+  });
+
+  it('calls a tool that the list repeats', async () => {
+    await change([SEARCH, SEARCH, OTHER, OTHER]);
+    const isCalled = async () => (await call('strict', 'other')) === 200;
+    await waitUntil('the tool is known', isCalled);
     expect(await call('strict')).to.equal(200);
   });
 
