@@ -1,6 +1,7 @@
 import { readMember } from '../lib/read-member.js';
 import type { ClaimName } from './issuers-file.js';
 import { type Claims, findClaim, formatClaimName } from './map-claims.js';
+import { createMismatch, findNear } from './mismatch.js';
 import { createClaimError, RejectedToken } from './rejected-token.js';
 
 interface ClaimRules {
@@ -38,10 +39,14 @@ export function assertClaims(claims: Claims, rules: ClaimRules): void {
   }
   const { issuer, audience, audienceClaim, skewSeconds, maxAgeSeconds } = rules;
   if (issuer !== undefined && claims['iss'] !== issuer) {
-    throw new RejectedToken('the token is from another issuer', 'issuer');
+    throw createMismatch('issuer', findNear(claims['iss'], [issuer]));
   }
-  if (audience !== undefined && !isMeantFor(findClaim(claims, audienceClaim), [audience].flat())) {
-    throw new RejectedToken('the token is for another audience', 'audience');
+  if (audience !== undefined) {
+    const found = findClaim(claims, audienceClaim);
+    const audiences = [audience].flat();
+    if (!isMeantFor(found, audiences)) {
+      throw createMismatch('audience', findNear(found, audiences));
+    }
   }
   const now = Date.now() / MS_PER_SECOND;
   const { exp, nbf, iat, cnf } = claims as Readonly<Record<string, number | undefined>>;

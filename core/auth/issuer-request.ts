@@ -1,5 +1,6 @@
 import { FetchFailed, fetchBounded } from '../document/bounded-fetch.js';
 import { skipMark } from '../lib/byte-order-mark.js';
+import { isEncoded } from '../lib/content-encoding.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { parsePlainJson } from './strict-json.js';
 
@@ -29,8 +30,11 @@ export async function requestIssuer(
   const limits = { maxBytes: MAX_RESPONSE_BYTES, timeoutMs: ISSUER_TIMEOUT_MS };
   const headers = { accept: 'application/json', ...request.headers };
   try {
-    const { body } = await fetchBounded(url, { ...request, ...limits, headers }, ({ status }) => {
-      if (status !== 200) throw new IssuerError(`responded with ${status}`);
+    const { body } = await fetchBounded(url, { ...request, ...limits, headers }, (response) => {
+      if (response.status !== 200) throw new IssuerError(`responded with ${response.status}`);
+      if (isEncoded(response.headers.get('content-encoding'))) {
+        throw new IssuerError('responded with an encoding that was not asked for');
+      }
     });
     const text = decodeUtf8(skipMark(Buffer.from(body)));
     const value = text === null ? undefined : parsePlainJson(text);

@@ -16,6 +16,7 @@ import {
   parseIssuersFile,
 } from './issuers-file.js';
 import { openIssuerKeys } from './keys/issuer-keys.js';
+import { createMismatch, findNear } from './mismatch.js';
 import { RejectedToken } from './rejected-token.js';
 import { createRejectionLog, type RejectionLog } from './rejection-log.js';
 import { type Issuer, readJwtParts, verifyJwt } from './verify-jwt.js';
@@ -178,7 +179,12 @@ async function verify(
   // authenticator.
   if (parts.issuer === null) return byName.size === 1 ? NO_ISSUER : null;
   const issuer = byName.get(parts.issuer);
-  if (issuer === undefined) return { rejected: 'issuer' };
+  if (issuer === undefined) {
+    // Anyone can send a token of any other name, which is not logged.
+    const near = findNear(parts.issuer, [...byName.keys()]);
+    if (near !== undefined) rejections.report(near, createMismatch('issuer', near));
+    return { rejected: 'issuer' };
+  }
   try {
     const result = await verifyJwt(token, parts, issuer);
     const { expiresAt } = result;

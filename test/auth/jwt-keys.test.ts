@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { OTHER_ISSUER, SILENT_ISSUER, useSignedTokens } from '../support/auth/use-signed-tokens.js';
 import { createSigningKey, signToken } from '../support/fake-issuer.js';
@@ -35,6 +36,10 @@ describe('signed tokens', () => {
         (response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
       ],
       ['responds without JSON', (response) => response.end('<html>')],
+      [
+        'compresses its keys unasked',
+        (response) => response.setHeader('content-encoding', 'gzip').end(gzipSync('{}')),
+      ],
       ['responds without keys', (response) => response.end('{"keys":[]}')],
       [
         'sends an endless response',
@@ -89,6 +94,22 @@ describe('signed tokens', () => {
       setup.issuer.publish([old]);
       const again = await signToken(old, { jti: 'again' });
       await waitUntil('the old key', async () => (await get(again)).status === 200);
+    });
+
+    it('are requested as a key set too, which is all that Kubernetes has', async () => {
+      const next = await createSigningKey('as-set');
+      const text = JSON.stringify({ keys: [setup.key.jwk, next.jwk] });
+      setup.issuer.answer((response) => {
+        const isAsked = response.req.headers.accept?.includes('application/jwk-set+json') === true;
+        response.writeHead(isAsked ? 200 : 406, { 'content-type': 'application/jwk-set+json' });
+        response.end(isAsked ? text : '{}');
+      });
+      try {
+        const token = await signToken(next);
+        await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+      } finally {
+        setup.issuer.answer(null);
+      }
     });
 
     it('are neither accepted nor rejected while the issuer is unavailable and no key is known', async () => {

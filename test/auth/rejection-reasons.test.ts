@@ -85,6 +85,16 @@ describe('the reason of a 401', () => {
     expect(line).to.include({ status: 200 }).and.not.have.property('reason');
   });
 
+  it('names the issuer to which a token is near, and no other', async () => {
+    const near = { iss: `${SILENT_ISSUER}/` };
+    expect((await send(await sign(near))).line).to.include({ reason: 'issuer' });
+    await send(await sign({ iss: `${SILENT_ISSUER}.evil` }));
+    const warned = setup.host.logs().filter(({ reason }) => `${reason}`.includes('final slash'));
+    expect(warned.map(({ issuer, level }) => [issuer, level])).to.deep.equal([
+      [SILENT_ISSUER, 'warn'],
+    ]);
+  });
+
   const CAUSES: readonly Cause[] = [
     ['missing credentials', async () => [], { reason: 'missing' }],
     ['two headers', async () => ['Bearer a', 'Bearer b'], { reason: 'malformed' }],

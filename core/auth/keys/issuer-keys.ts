@@ -11,6 +11,8 @@ import { verifySignature } from './verify-signature.js';
 import { findKeyWeakness } from './weak-keys.js';
 
 const MAX_KEYS = 100;
+/** Kubernetes has its keys as nothing but a key set (RFC 7517). */
+const KEY_SET = { accept: 'application/json, application/jwk-set+json' };
 const PRINTABLE_ID = /^[ -~]{1,256}$/;
 
 interface PublicKeys {
@@ -169,7 +171,9 @@ class RemoteKeys implements IssuerKeys {
 
   async #fetch(): Promise<void> {
     try {
-      const keys = parseKeySet(await requestIssuer(this.#url, { signal: this.#closed.signal }));
+      const keys = parseKeySet(
+        await requestIssuer(this.#url, { headers: KEY_SET, signal: this.#closed.signal }),
+      );
       if (keys === null) throw new IssuerError('did not respond with a JSON Web Key Set');
       this.#reportWeak(keys.weak);
       // Unchanged keys are kept; otherwise they would be imported again, and tokens verified again.
