@@ -261,7 +261,7 @@ function splitMediaTypes(body: JsonObject, { document, report }: OperationContex
     .filter((entry) => !isJson(entry))
     .map(([type, value]) => ({ type, form: formOf(type, value) }));
   const isText = ([type, { schema }]: [string, JsonObject]) =>
-    type === ANY_TYPE && followReference(document, schema)['type'] === 'string';
+    type === ANY_TYPE && mayBeText(followReference(document, schema));
   if (entries.some((entry) => isJson(entry) && isText(entry))) {
     others.push(TEXT);
   }
@@ -269,6 +269,10 @@ function splitMediaTypes(body: JsonObject, { document, report }: OperationContex
     report('schema of items', 'the host does not check the items of a stream');
   }
   return { json, others, unknown: unknown ?? null };
+}
+
+function mayBeText(schema: JsonObject): boolean {
+  return schema['type'] === 'string' || Object.keys(schema).length === 0;
 }
 
 /** Whether the media type is a stream of values, which OpenAPI 3.2 describes one by one. */

@@ -142,7 +142,7 @@ const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;
  * @param rest the names of parameters that take several segments
  */
 function convertPath(path: string, rest: readonly string[]): ConvertedPath {
-  const [withoutQuery = ''] = path.split(/[?#]/);
+  const [withoutQuery = ''] = path.split(/\{?[?#]/);
   const all = withoutQuery.split(PARAMETER);
   const parameters = all.filter((_, index) => index % 2 === 1);
   const restName = findRestName(all, rest);

@@ -14,7 +14,8 @@ const PLACES = {
 
 const KEPT = ['info', 'tags', 'externalDocs', 'security'] as const;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
-const JSON_TYPES = ['application/json'];
+/** Without a list, the type is not known. */
+const ANY_TYPE = ['*/*'];
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** Values within a schema that are not schemas. */
@@ -162,7 +163,7 @@ function convertBody(
   { description, required, schema }: JsonObject,
   { consumes }: MediaTypes,
 ): JsonObject {
-  const types = consumes.length > 0 ? consumes : JSON_TYPES;
+  const types = consumes.length > 0 ? consumes : ANY_TYPE;
   const content = { schema: convertSchema(schema ?? {}) };
   return {
     description,
@@ -222,10 +223,8 @@ function convertResponse(response: JsonObject, { produces }: MediaTypes): JsonOb
   if (isReference(response)) return convertReferences(response);
   const { description, schema, headers, examples } = response;
   const exampleValues = asObject(examples);
-  const isFile = asObject(schema)['type'] === 'file';
-  const fallback = isFile ? ['application/octet-stream'] : JSON_TYPES;
   const listed = schema === undefined ? Object.keys(exampleValues) : produces;
-  const types = listed.length > 0 || schema === undefined ? listed : fallback;
+  const types = listed.length > 0 || schema === undefined ? listed : ANY_TYPE;
   const content = types.map((type) => {
     return [type, { schema: convertSchema(schema), example: exampleValues[type] }];
   });

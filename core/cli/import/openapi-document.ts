@@ -49,7 +49,8 @@ export function parseOpenApi(
 
 function readVersion(root: JsonObject): OpenApiDocument['version'] {
   const { openapi, swagger } = root;
-  const [, minor] = /^3\.([012])(?:\.|$)/.exec(String(openapi)) ?? [];
+  // YAML reads `openapi: 3.0` as a number.
+  const [, minor] = /^3\.([012])(?:\.|$)/.exec(openapi === 3 ? '3.0' : String(openapi)) ?? [];
   if (minor !== undefined) return minor === '0' ? '3.0' : '3.1';
   const documentVersion = [openapi, swagger].find(
     (one) => typeof one === 'string' || typeof one === 'number',

@@ -66,7 +66,11 @@ function decodeDocument(bytes: Buffer, subject: string): string {
 
 /** @param isYaml whether the name says so: YAML may have the braces of JSON */
 function parseText(text: string, subject: string, isYaml: boolean): unknown {
-  const isJson = text.trimStart().startsWith('{');
+  const start = text.trimStart();
+  if (start.startsWith('<')) {
+    throw new CommandError(`${subject} is a page or XML: name the document itself, JSON or YAML`);
+  }
+  const isJson = start.startsWith('{');
   try {
     return isJson ? parseJson(text, isYaml) : parseYaml(text);
   } catch (error) {

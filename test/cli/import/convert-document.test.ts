@@ -350,6 +350,8 @@ describe('an imported OpenAPI document', () => {
     expect(convertOne({ responses: { 200: { content: json } } }).route?.operation).to.deep.equal({
       output_schema: { type: 'object' },
     });
+    const any = convertOne({ responses: { 200: { content: { '*/*': {} } } } });
+    expect(any.route?.operation).to.deep.equal({ response_types: ['text/*'] });
   });
 
   it('carries other media types of a request beside JSON', () => {
@@ -489,6 +491,15 @@ describe('an imported OpenAPI document', () => {
     expect(readExamples({ type: ['string', 'null'] }, text)).to.deep.equal(asText);
     expect(readExamples({}, '{no')).to.deep.equal([{ name: 'example', input: '{no' }]);
     expect(readExamples({}, 'plain')).to.deep.equal([{ name: 'example', input: 'plain' }]);
+  });
+
+  it('may have its version as a number, as YAML reads it', () => {
+    for (const [openapi, version] of [
+      [3, '3.0'],
+      [3.1, '3.1'],
+    ]) {
+      expect(parseOpenApi({ openapi }).version).to.equal(version);
+    }
   });
 
   it('is rejected by name in another version', () => {

@@ -246,6 +246,7 @@ describe('modgate import openapi', () => {
         '{"openapi": "2.0"}',
         /OpenAPI 2\.0 is not supported: use Swagger 2\.0, OpenAPI 3\.0 to 3\.2\n$/,
       ],
+      ['\n<!DOCTYPE html>\n<p>a: {', /shop\.json is a page or XML: name the document itself/],
       ['{"openapi": ', /shop\.json is not valid JSON at line 1: [^\n]+\n$/],
       ['openapi: 3.1.0\na: [b\nc: d\n', /shop\.json is not valid YAML at line \d: [^\n]+\n$/],
     ];

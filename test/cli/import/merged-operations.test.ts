@@ -69,6 +69,7 @@ describe('imported operations whose paths have the same shape', () => {
       '/a': { get: { responses: OK } },
       '/a?beta=true': { get: { responses: OK } },
       '/a#add': { get: { responses: OK }, put: { responses: OK } },
+      '/a{?page,size}': { get: { responses: OK } },
     });
     expect(routes.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
       'GET /a',
@@ -77,6 +78,7 @@ describe('imported operations whose paths have the same shape', () => {
     expect(lines.map((line) => line.split(':')[0])).to.deep.equal([
       'GET /a?beta=true',
       'GET /a#add',
+      'GET /a{?page,size}',
     ]);
   });
 

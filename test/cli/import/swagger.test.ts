@@ -175,6 +175,20 @@ describe('modgate import of Swagger 2.0', () => {
     });
   });
 
+  it('reads what has no media type as JSON, a text or a file of any type', async () => {
+    const answer = (schema: object) => ({ get: { responses: { 200: { schema } } } });
+    const paths = { '/text': answer({ type: 'string' }), '/file': answer({ type: 'file' }) };
+    place.write('odd.json', { swagger: '2.0', info: {}, paths });
+    const endpoint = ['--endpoint', 'http://127.0.0.1:4100'];
+    await place.run(['import', 'openapi', 'odd.json', '--module', 'odd', ...endpoint]);
+    const text = readFileSync(join(place.folder, 'modules.d/odd/manifest.json'), 'utf8');
+    const { http_routes: odd } = JSON.parse(text) as { http_routes: Route[] };
+    expect(odd.map(({ operation }) => operation)).to.deep.equal([
+      { output_schema: { type: 'string' }, response_types: ['text/*'] },
+      { response: 'bytes' },
+    ]);
+  });
+
   it('reads examples of responses without a schema', () => {
     expect(find('readName')?.['examples']).to.deep.equal([{ name: 'example', output: { a: 1 } }]);
   });
