@@ -106,7 +106,7 @@ describe('signed tokens', () => {
       });
       try {
         const token = await signToken(next);
-        await waitUntil('the new key', async () => (await get(token)).status === 200, 15_000);
+        await waitUntil('the new key', async () => (await get(token)).status === 200);
       } finally {
         setup.issuer.answer(null);
       }
