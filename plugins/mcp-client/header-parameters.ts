@@ -27,8 +27,8 @@ interface NamedTool {
 }
 
 /**
- * Finds why a tool must not be called: no route can name it, another one has its name, it is nested so deep that its readers would run out of stack, or has a header
- * that the protocol forbids.
+ * Finds why a tool must not be called: no route can name it, another one has its name, it is nested
+ * so deep that its readers would run out of stack, or it has a header that the protocol forbids.
  * @returns `null` for a good tool
  */
 export function findToolProblem(tool: NamedTool): string | null {

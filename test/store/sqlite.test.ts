@@ -99,7 +99,7 @@ describe('SQLite store', () => {
       isRejected = true;
     });
     expect(await readValue(store, 'crm/page_size')).to.equal(1);
-    // The event loop goes on.
+    // Timers fire while the write waits for the lock.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(isRejected).to.equal(false);
     const { message } = await rejected;
