@@ -55,9 +55,7 @@ export interface References {
   path(reference: string): string;
   document(reference: string): ReferencedDocument;
   readonly secrets: readonly Secret[];
-  /** The absolute paths of all files that were read. */
-  readonly files: readonly string[];
-  /** By absolute path. */
+  /** The bytes of all files that were read, by absolute path. */
   readonly contents: ReadonlyMap<string, Buffer>;
   /** Changes with the content of a file; variables are excluded, because they cannot change. */
   readonly digestPart: string;
@@ -201,7 +199,6 @@ export function joinReferences(first: References, second: References): Reference
   return {
     ...first,
     secrets: [...first.secrets, ...second.secrets],
-    files: [...new Set([...first.files, ...second.files])].sort(),
     contents: new Map([...first.contents, ...second.contents]),
     digestPart: `${first.digestPart} ${second.digestPart}`,
   };
@@ -320,7 +317,6 @@ function createReferences(
     },
     document: (reference) => take(documents, reference),
     secrets: [...secrets.values()],
-    files: [...contents.keys()].sort(),
     contents,
     digestPart: files.size === 0 ? DIGEST_OF_NONE : digestFiles(files),
   };

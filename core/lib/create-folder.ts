@@ -8,24 +8,25 @@ import { dirname } from 'node:path';
  * @returns the first folder that was created; `undefined` if the folder existed
  * @throws the error of `mkdir`.
  */
-export async function createFolder(
-  path: string,
-  mode = 0o777,
-  hasParent = false,
-): Promise<string | undefined> {
+export async function createFolder(path: string, mode = 0o777): Promise<string | undefined> {
   try {
-    await mkdir(path, { mode });
-    return path;
+    return await createIn(path, mode);
   } catch (error) {
-    if (await isFolder(path)) return undefined;
-    if (hasParent || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const first = await createFolder(dirname(path), mode);
-    const own = await createFolder(path, mode, true);
+    const own = await createIn(path, mode);
     return first ?? own;
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  const status = await stat(path).catch(() => null);
-  return status?.isDirectory() === true;
+/** Creates a folder whose parent exists. @returns `undefined` if it existed itself */
+async function createIn(path: string, mode: number): Promise<string | undefined> {
+  try {
+    await mkdir(path, { mode });
+    return path;
+  } catch (error) {
+    const status = await stat(path).catch(() => null);
+    if (status?.isDirectory() === true) return undefined;
+    throw error;
+  }
 }

@@ -5,11 +5,11 @@ import { type StoreErrorCode, StoreUnavailable } from './store-unavailable.js';
 /** The message of pg, which has no code. */
 const NO_TLS = 'The server does not support SSL connections';
 
-function findTlsProblem({ code, message }: { code?: unknown; message?: unknown }) {
+function findTlsProblem(message: unknown, code = ''): string | undefined {
   if (message === NO_TLS) {
     return 'the database server has no TLS: with sslmode=disable the host connects without it';
   }
-  const problem = typeof code === 'string' ? findCertificateProblem(code) : undefined;
+  const problem = findCertificateProblem(code);
   const remedy = problem === UNKNOWN_AUTHORITY ? ': name it with sslrootcert' : '';
   return problem && `the certificate of the database server ${problem}${remedy}`;
 }
@@ -23,9 +23,9 @@ class ConnectionLost extends Error {
 
   constructor(cause: unknown) {
     super('the connection to the database server was lost', { cause });
-    const { code } = cause as { code?: unknown };
+    const { code, message } = cause as { code?: unknown; message?: unknown };
     this.code = typeof code === 'string' ? code : undefined;
-    this.tlsProblem = findTlsProblem(cause as object);
+    this.tlsProblem = findTlsProblem(message, this.code);
   }
 }
 

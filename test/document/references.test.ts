@@ -180,7 +180,7 @@ describe('resolveReferences', () => {
     expect(() => references.path('env:PEM')).to.throw('has no path');
     expect(() => references.file('./other')).to.throw('no such reference');
     const files = [join(baseDir, 'ca.pem'), join(baseDir, 'sub/key')];
-    expect(references.files).to.deep.equal(files);
+    expect([...references.contents.keys()].sort()).to.deep.equal(files);
     expect(listReferencedFiles(struct, config, baseDir)).to.deep.equal(files);
   });
 

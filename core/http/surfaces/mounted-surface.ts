@@ -154,9 +154,9 @@ export class MountedSurface {
   }
 
   /** Returns the secrets of the config; those of files follow their files. */
-  async #followSecrets({ files, secret }: References): Promise<References['secret']> {
-    if (files.length === 0) return secret;
-    const reloaded = await openReloadedFiles(files, {
+  async #followSecrets({ contents, secret }: References): Promise<References['secret']> {
+    if (contents.size === 0) return secret;
+    const reloaded = await openReloadedFiles([...contents.keys()].sort(), {
       log: this.log,
       name: 'surface files',
       describe: () => ({}),

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { amqpAdapter } from '../../../plugins/amqp/amqp-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
-import { waitUntil } from '../../support/http/wait-until.js';
+import { DEADLINE_MS, waitUntil } from '../../support/http/wait-until.js';
 import { use } from '../../support/use.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { needRabbit, RABBITMQ_URL } from './amqp-server.js';
@@ -122,7 +122,7 @@ describe('amqp adapter', () => {
     it('fails calls as unavailable at once, and says so in its facts', async () => {
       const running = await open({ url: broker.url });
       const invoke = () =>
-        running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(45_000) }));
+        running.provider.invoke(createInvocation({}, { signal: AbortSignal.timeout(DEADLINE_MS) }));
       // The broker blocks a connection at its first message.
       await failureOf(invoke());
       await eventually(() =>

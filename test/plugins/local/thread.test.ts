@@ -7,10 +7,10 @@ import { joinBody } from '../../../core/contract/index.js';
 import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
+import { DEADLINE_MS } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const FILE = './crm.mjs';
-const PATIENCE_MS = 45_000;
 const NEVER = new AbortController().signal;
 /** Blocks the event loop of the thread like an endless loop, without CPU time. */
 const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
@@ -50,9 +50,9 @@ describe('thread of a local module', () => {
   /** The answer of the next thread, once it is there. */
   const askUntilAnswered = async (running: OpenedProvider, path: string): Promise<string> => {
     let text: string | null = null;
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + DEADLINE_MS;
     while (text === null) {
-      text = await ask(running, path, AbortSignal.timeout(PATIENCE_MS)).then(textOf, () => null);
+      text = await ask(running, path, AbortSignal.timeout(DEADLINE_MS)).then(textOf, () => null);
       if (text === null && performance.now() > end)
         expect.fail('no thread came after the dead one');
       if (text === null) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -15,6 +15,7 @@ import {
   server as trusted,
 } from '../../support/certificates.js';
 import { failureOf } from '../../support/failure-of.js';
+import { DEADLINE_MS } from '../../support/http/wait-until.js';
 import { useKept } from '../../support/use.js';
 import {
   createInvocation,
@@ -28,7 +29,6 @@ import { startService } from './nats-service.js';
 import { createJwtSetup } from './user-credentials.js';
 
 const SUBJECT = 'modgate-test.crm';
-const PATIENCE_MS = 45_000;
 const TLS_FILES = {
   'server.pem': trusted.cert,
   'server.key': trusted.key,
@@ -114,7 +114,7 @@ describe('nats adapter: servers', () => {
     await server.start();
     const service = await serve({ servers: server.url });
     let status = 0;
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + DEADLINE_MS;
     while (status !== 204 && performance.now() < end) {
       const again = running.provider.invoke(createInvocation({ target: '/again' }));
       status = await again.then(
@@ -253,7 +253,7 @@ describe('nats adapter: servers', () => {
     await eventually(() => isConnected(running));
     await running.provider.check(new AbortController().signal);
     const call = running.provider.invoke(
-      createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      createInvocation({}, { signal: AbortSignal.timeout(DEADLINE_MS) }),
     );
     expect((await failureOf(call)).failure).to.equal('refused');
   });
@@ -270,7 +270,7 @@ describe('nats adapter: servers', () => {
       running.log.some(({ message }) => message === 'NATS server reported an error');
     await eventually(isDenied);
     const call = running.provider.invoke(
-      createInvocation({}, { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      createInvocation({}, { signal: AbortSignal.timeout(DEADLINE_MS) }),
     );
     const failure = await failureOf(call);
     expect(failure.failure).to.equal('refused');

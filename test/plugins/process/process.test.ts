@@ -8,11 +8,10 @@ import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { createSocketFolder, processAdapter } from '../../../plugins/process/process-adapter.js';
 import { whileCollectingGarbage } from '../../support/collect-garbage.js';
 import { failureOf } from '../../support/failure-of.js';
-import { waitUntil } from '../../support/http/wait-until.js';
+import { DEADLINE_MS, waitUntil } from '../../support/http/wait-until.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 import { command, ECHO, isAlive, STUBBORN } from './child-programs.js';
 
-const PATIENCE_MS = 45_000;
 const NEVER = new AbortController().signal;
 const NOT_FOUND =
   'command cannot be started (ENOENT: no such program, no such cwd, or a script whose #! line names no program or ends with CRLF)';
@@ -112,7 +111,7 @@ describe('process adapter', () => {
       expect(failure.failure).to.equal('unavailable');
     }
     await eventually(() => endOf(running).length === 1);
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(DEADLINE_MS);
     expect((await ask(running, {}, { signal })).pid).not.to.equal(pid);
     expect(endOf(running)[0]?.fields).to.deep.equal({
       pid,
@@ -150,7 +149,7 @@ describe('process adapter', () => {
     await ask(running, operation);
     await failureOf(running.provider.invoke(createInvocation({ target: '/die' })));
     await eventually(() => endOf(running).length === 1);
-    const received = await ask(running, {}, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const received = await ask(running, {}, { signal: AbortSignal.timeout(DEADLINE_MS) });
     expect(received.configured).to.deep.equal({ revision: 3, values: { 'crm/a': 1 } });
   });
 
