@@ -27,13 +27,13 @@ interface Copying {
 export function copyPlainJson(value: unknown): PlainCopy {
   const copying: Copying = { violations: [], values: 0 };
   const copy = copyValue(value, [], copying);
-  return { value: copy, violations: copying.violations.slice(0, MAX_DIAGNOSTICS) };
+  return { value: copy, violations: copying.violations };
 }
 
 function copyValue(value: unknown, path: Path, copying: Copying): unknown {
   copying.values += 1;
   if (copying.values > MAX_VALUES) return rejectOnce(copying, TOO_LARGE);
-  if (path.length > MAX_DEPTH + 1) return rejectOnce(copying, TOO_DEEP);
+  if (path.length > MAX_DEPTH + 1) return reject(copying, TOO_DEEP.rule, TOO_DEEP.message, path);
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number') return copyNumber(value, path, copying);
   if (typeof value === 'string') return copyString(value, path, copying);
@@ -87,7 +87,9 @@ function rejectOnce(copying: Copying, { rule, message }: { rule: string; message
 }
 
 function reject(copying: Copying, rule: string, message: string, path: Path): null {
-  copying.violations.push({ rule, message, hint: null, path, at: 'value' });
+  if (copying.violations.length < MAX_DIAGNOSTICS) {
+    copying.violations.push({ rule, message, hint: null, path, at: 'value' });
+  }
   return null;
 }
 

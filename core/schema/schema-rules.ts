@@ -30,7 +30,7 @@ interface SchemaProblem {
 }
 
 const MAX_BYTES = 65_536;
-const MAX_DEPTH = 32;
+export const MAX_DEPTH = 32;
 const MAX_SUBSCHEMAS = 10_000;
 /**
  * The maximum size of all different patterns of a schema together: they are compiled at the first
@@ -188,7 +188,8 @@ function checkOne(schema: JsonSchema, path: JsonPath, shared: SharedSchemas): Ch
   return { problems, size };
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** Whether lists and mappings are nested deeper. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }

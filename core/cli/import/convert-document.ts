@@ -9,6 +9,7 @@ import { joinAlternatives } from './join-alternatives.js';
 import { mergeRoutes } from './merge-routes.js';
 import { follow, followPathItem, type OpenApiDocument } from './openapi-document.js';
 import { SharedDefinitions } from './shared-definitions.js';
+import { splitDeepSchemas } from './split-deep-schemas.js';
 import { type UnmappedPart, UnmappedParts } from './unmapped.js';
 
 interface ConvertedDocument {
@@ -59,6 +60,7 @@ export function convertDocument(document: OpenApiDocument, module: string): Conv
     ),
   };
   joinAlternatives(manifest, unmapped);
+  splitDeepSchemas(manifest);
   return { manifest: finishManifest(manifest, unmapped), unmapped: unmapped.list() };
 }
 

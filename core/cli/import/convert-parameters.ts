@@ -4,8 +4,14 @@ import { ALWAYS_FORWARDED, REQUEST_IDS, TRACE_CONTEXT } from '../../lib/header-n
 import { IGNORED_HEADERS } from '../../manifest/parameter-rules.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { convertSchema } from './convert-schema.js';
-import { follow, followAny, followReference, type OpenApiDocument } from './openapi-document.js';
+import {
+  followAny,
+  followComponent,
+  followReference,
+  type OpenApiDocument,
+} from './openapi-document.js';
 import { readExamples, UNNAMED } from './read-examples.js';
+import { followSchema } from './schema-keywords.js';
 import type { SharedDefinitions } from './shared-definitions.js';
 import type { Report, UnmappedParts } from './unmapped.js';
 
@@ -57,7 +63,7 @@ export function convertParameters(
     return asList(value);
   });
   for (const entry of listed) {
-    const { value: parameter, problem } = follow(context.document, entry);
+    const { value: parameter, problem } = followComponent(context.document, entry);
     if (problem !== null) {
       context.report('a parameter', `it is ${problem}: the host does not check it`);
       continue;
@@ -152,7 +158,8 @@ const STYLES: ReadonlySet<unknown> = new Set([
 /** Checks the extension, the examples and the allowed values. */
 function mayHoldSlash(parameter: JsonObject, context: OperationContext): boolean {
   const { schema, 'x-multi-segment': isMarked } = parameter;
-  const { example, default: value, enum: values, examples } = asObject(schema);
+  const rules = followSchema(context.document, schema);
+  const { example, default: value, enum: values, examples } = rules;
   const named = [...readExamples([parameter], context).values()].map((one) => one.value);
   const all = [example, value, ...named, ...asList(values), ...asList(examples)];
   return isMarked === true || all.some((text) => typeof text === 'string' && text.includes('/'));
@@ -318,7 +325,7 @@ function rejectsEmptyText({ type, ...rules }: JsonObject): boolean {
  * Adds the type of listed values, by which the host reads a value.
  */
 function simplify(document: OpenApiDocument, written: unknown): JsonObject {
-  const joined = joinOneBranch(document, followReference(document, written));
+  const joined = joinOneBranch(document, followSchema(document, written));
   return withTypeOfValues(withoutNull(joined));
 }
 
@@ -346,7 +353,7 @@ function joinOneBranch(document: OpenApiDocument, schema: JsonObject): JsonObjec
       (branch) => followReference(document, branch)['type'] !== 'null',
     );
     if (values.length === 1 && !hasRules(others))
-      return { ...followReference(document, values[0]), ...others };
+      return { ...followSchema(document, values[0]), ...others };
   }
   return schema;
 }

@@ -6,6 +6,7 @@ import type { Direction, MarkedMembers } from './marked-members.js';
 import { followAny, type OpenApiDocument } from './openapi-document.js';
 import { resolveExample } from './resolve-example.js';
 import {
+  countsBesideReference,
   DROPPED_DEFINITIONS,
   formOfSchemas,
   KEPT_KEYWORDS,
@@ -53,9 +54,10 @@ class SchemaConversion {
       return allowNull(this.#convertMembers(schema, enclosing), schema);
     }
     const target = this.#convertReference(reference);
-    // OpenAPI 3.0 ignores siblings of a reference.
-    const isAlone = this.#context.document.version === '3.0';
-    const siblings = isAlone ? {} : this.#convertMembers(schema, enclosing);
+    const beside = Object.entries(schema).filter(([keyword]) => {
+      return countsBesideReference(keyword, this.#context.document);
+    });
+    const siblings = this.#convertMembers(Object.fromEntries(beside), enclosing);
     return allowNull(markLost({ ...target, ...siblings }, lostOf(target)), schema);
   }
 

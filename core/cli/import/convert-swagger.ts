@@ -24,8 +24,9 @@ const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-ex
 const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
 
 /** Members of which a schema has at least one. */
-const SCHEMA_MEMBERS = [
-  ...['type', 'properties', 'allOf', 'items', 'enum', 'additionalProperties', 'format'],
+export const SCHEMA_MEMBERS = [
+  ...['type', 'properties', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'additionalProperties'],
+  'format',
 ];
 
 const LIST_STYLES: Readonly<Record<string, Members>> = {

@@ -104,6 +104,28 @@ export function follow(document: OpenApiDocument, value: unknown): Followed<Json
 }
 
 /**
+ * Follows references to a mapping, and joins the members beside them for which `isKept` is true.
+ * The nearest member counts.
+ */
+export function followJoining(
+  document: OpenApiDocument,
+  value: unknown,
+  isKept: (name: string) => boolean,
+): Followed<JsonObject> {
+  const followed = follow(document, value);
+  const { $ref: reference, ...siblings } = asObject(value);
+  if (typeof reference !== 'string' || followed.problem !== null) return followed;
+  const far = followJoining(document, findByPointer(document, reference), isKept);
+  const near = Object.entries(siblings).filter(([name]) => isKept(name));
+  return { value: { ...far.value, ...Object.fromEntries(near) }, problem: null };
+}
+
+/** Follows references to a component, beside which there may be its texts. */
+export function followComponent(document: OpenApiDocument, value: unknown): Followed<JsonObject> {
+  return followJoining(document, value, (name) => name === 'description' || name === 'summary');
+}
+
+/**
  * Follows the references of a path item, whose other members join those that they lead to. The
  * nearest member counts, and of parameters the nearest of one name.
  */

@@ -5,6 +5,7 @@ import { ConfigError } from '../../errors.js';
 import { escapeStep, findAtPath, parsePointer } from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isObject, isTooDeep, MAX_DEPTH } from '../json-value.js';
+import { SCHEMA_MEMBERS } from './convert-swagger.js';
 import { isUrl, readSource } from './read-source.js';
 import { formatReferred, REFERRED } from './referred-documents.js';
 
@@ -210,7 +211,7 @@ function visit(
   onReference: (holder: Members, key: string, scope: Scope) => void,
   onId: (url: string, pointer: string) => void = () => {},
 ): void {
-  const open = [{ value, scope, pointer, isNamed: false }];
+  const open = [{ value, scope, pointer, isNamed: false, isSchema: false }];
   const visited = new Set<unknown>();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value: holder } = next;
@@ -226,10 +227,12 @@ function visit(
       }
       // Extensions are not imported. They may be the names of properties.
       if (key.startsWith('x-') && !next.isNamed && !Array.isArray(holder)) continue;
+      if (!next.isNamed && isData(key, members, next.isSchema)) continue;
       const path = `${next.pointer}/${encodeURIComponent(escapeStep(key))}`;
       const isNamed = NAMED.has(key) && !next.isNamed;
       if (key === 'discriminator') visitMapping(member, inner, onReference);
-      open.push({ value: member, scope: inner, pointer: path, isNamed });
+      const isSchema = next.isNamed;
+      open.push({ value: member, scope: inner, pointer: path, isNamed, isSchema });
     }
   }
 }
@@ -238,6 +241,15 @@ function visit(
 const NAMED: ReadonlySet<string> = new Set([
   ...['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'schemas'],
 ]);
+
+/** Whether a member is a value of a schema, in which `$ref` is no reference. */
+function isData(key: string, holder: Members, isSchema: boolean): boolean {
+  if (key === 'const') return true;
+  // The list itself may be elsewhere.
+  if (key === 'enum') return Array.isArray(holder[key]);
+  // A response may have the name `default`.
+  return key === 'default' && (isSchema || SCHEMA_MEMBERS.some((keyword) => keyword in holder));
+}
 
 function enterId(
   { $id: id, $anchor: anchor }: Members,

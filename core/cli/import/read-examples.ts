@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject } from '../json-value.js';
-import { follow, followReference, type OpenApiDocument } from './openapi-document.js';
+import { followComponent, followReference, type OpenApiDocument } from './openapi-document.js';
 import { resolveExample } from './resolve-example.js';
 import { LOOKS_LIKE_SCHEMA } from './schema-keywords.js';
 import type { Report } from './unmapped.js';
@@ -38,7 +38,7 @@ export function readExamples(
     if (example !== undefined) add(UNNAMED, { value: example });
     for (const [name, entry] of Object.entries(asObject(examples))) {
       if (name === '' || name === '__proto__') continue;
-      const { value: followed, problem } = follow(document, entry);
+      const { value: followed, problem } = followComponent(document, entry);
       const { dataValue, value = dataValue } = followed;
       const summary = asText(followed['summary']);
       if (problem !== null) report(`example ${name}`, `it is ${problem}`);

@@ -1,5 +1,6 @@
 import { formOfHeld } from '../../schema/subschema-keywords.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
+import { followJoining, type OpenApiDocument } from './openapi-document.js';
 
 /** Returns the form of the schemas of a keyword, also of one that the host does not know. */
 export function formOfSchemas(keyword: string) {
@@ -41,6 +42,19 @@ export const KEPT_KEYWORDS: ReadonlySet<string> = new Set([
   'pattern',
   'uniqueItems',
 ]);
+
+/**
+ * Whether a keyword beside a reference counts. OpenAPI 3.0 ignores those, but authors write texts
+ * there, which no check depends on.
+ */
+export function countsBesideReference(keyword: string, { version }: OpenApiDocument): boolean {
+  return version !== '3.0' || ANNOTATIONS.has(keyword) || keyword === 'example';
+}
+
+/** Follows references to a schema, with the keywords beside them. */
+export function followSchema(document: OpenApiDocument, schema: unknown): JsonObject {
+  return followJoining(document, schema, (name) => countsBesideReference(name, document)).value;
+}
 
 /** Replaces the schemas that a keyword holds. */
 export function mapSchemas(

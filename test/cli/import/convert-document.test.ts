@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { readManifest } from '../../../core/manifest/parse-manifest.js';
+import { SchemaRegistry } from '../../../core/schema/compile-schema.js';
 import {
   convert,
   convertOne,
@@ -120,6 +122,58 @@ describe('an imported OpenAPI document', () => {
         example: { type: 'string' },
       },
     });
+  });
+
+  it('keeps texts beside references, and rules there as its version reads them', () => {
+    const refer = { $ref: '#/components/schemas/User' };
+    const owner = {
+      ...refer,
+      description: 'Who pays',
+      deprecated: true,
+      example: 'Bo',
+      maxLength: 3,
+    };
+    const body = jsonBody({ type: 'object', properties: { owner } }, { responses: OK });
+    const importWith = (version: string) => {
+      const components = { schemas: { User: { type: 'string', description: 'A user' } } };
+      const { manifest } = convert({ paths: { '/a': { post: body } }, components }, version);
+      return manifest.http_routes[0]?.operation?.input_schema?.['properties'];
+    };
+    const texts = { description: 'Who pays', deprecated: true, examples: ['Bo'] };
+    const kept = { $ref: 'manifest:schemas/User', ...texts };
+    expect(importWith('3.0.3')).to.deep.equal({ owner: kept });
+    expect(importWith('3.1.0')).to.deep.equal({ owner: { ...kept, maxLength: 3 } });
+  });
+
+  it('checks values of schemas at any depth', () => {
+    let deep: object = { type: 'string' };
+    let value: unknown = 1;
+    for (let level = 0; level < 40; level += 1) {
+      deep = level % 2 === 0 ? { properties: { a: deep } } : { items: { allOf: [deep] } };
+      value = level % 2 === 0 ? { a: value } : [value];
+    }
+    let tower: unknown = 1;
+    for (let level = 0; level < 110; level += 1) tower = [tower];
+    const shared = { components: { schemas: { Deep: deep, 'Deep.1': { type: 'integer' } } } };
+    const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const { manifest, unmapped } = convert({
+      ...shared,
+      paths: {
+        '/a': { post: { ...jsonBody(deep), ...jsonResponse(refer('Deep')) } },
+        '/b': { post: { ...jsonBody(refer('Deep.1')), ...jsonResponse({ enum: [tower] }) } },
+      },
+    });
+    const checked = JSON.parse(JSON.stringify(manifest));
+    expect(readManifest(checked, []).errors).to.deep.equal([]);
+    const { schemas, http_routes: routes } = checked;
+    for (const key of ['input_schema', 'output_schema']) {
+      const schema = new SchemaRegistry(schemas).compile(routes[0].operation[key]);
+      expect(schema.findViolations(value), key).to.have.length(1);
+    }
+    expect(unmapped.map(({ place, part }) => [place, part])).to.deep.equal([
+      ['POST /b', 'output_schema'],
+    ]);
+    expect(routes[1].operation.output_schema).to.equal(undefined);
   });
 
   it('accepts alternatives that differ in nothing that the host checks', () => {

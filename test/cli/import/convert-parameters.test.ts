@@ -133,6 +133,46 @@ describe('an imported query parameter', () => {
     expect(list.property).to.deep.equal(TAGS);
   });
 
+  it('has the texts beside its references, and the rules beside that of its schema', () => {
+    const refer = (place: string) => ({ $ref: `#/components/${place}` });
+    const importWith = (version: string) => {
+      const { manifest } = convert(
+        {
+          components: {
+            parameters: {
+              N: {
+                ...{ in: 'query', name: 'n', description: 'Far', example: 2 },
+                schema: { ...refer('schemas/N'), description: 'Nearer', minimum: 1 },
+              },
+              M: { ...refer('parameters/N'), description: 'Near', required: true },
+            },
+            schemas: { N: { type: 'integer', description: 'Farthest', maximum: 9 } },
+          },
+          paths: {
+            '/a': { get: { responses: OK, parameters: [refer('parameters/M')] } },
+            '/b': {
+              get: {
+                responses: OK,
+                parameters: [{ ...refer('parameters/M'), description: 'Nearest' }],
+              },
+            },
+          },
+        },
+        version,
+      );
+      return manifest.http_routes.map(({ operation }) => operation?.query_schema);
+    };
+    for (const [version, rules] of [
+      ['3.0.3', { type: 'integer', maximum: 9 }],
+      ['3.1.0', { type: 'integer', maximum: 9, minimum: 1 }],
+    ] as const) {
+      const schemas = ['Near', 'Nearest'].map((description) => {
+        return { type: 'object', properties: { n: { ...rules, examples: [2], description } } };
+      });
+      expect(importWith(version), version).to.deep.equal(schemas);
+    }
+  });
+
   it('accepts every value where references form a circle', () => {
     const { property } = convertTags({ $ref: '#/components/schemas/Circle' });
     expect(property).to.deep.equal({});
@@ -305,11 +345,14 @@ describe('examples of an imported parameter', () => {
       name: 'n',
       examples: { a: { $ref: '#/components/examples/S' } },
     };
-    const { manifest } = convert({
-      components: { examples: { S: { value: 'a/b' } } },
-      paths: { '/{n}': { get: { responses: OK, parameters: [parameter] } } },
-    });
-    expect(manifest.http_routes[0]?.operation?.encoded).to.deep.equal(['n']);
+    const listed = { in: 'path', name: 'n', schema: { $ref: '#/components/schemas/S' } };
+    for (const one of [parameter, listed]) {
+      const { manifest } = convert({
+        components: { examples: { S: { value: 'a/b' } }, schemas: { S: { enum: ['a/b'] } } },
+        paths: { '/{n}': { get: { responses: OK, parameters: [one] } } },
+      });
+      expect(manifest.http_routes[0]?.operation?.encoded).to.deep.equal(['n']);
+    }
   });
 });
 

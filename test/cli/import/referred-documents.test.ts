@@ -108,8 +108,9 @@ describe('modgate import of a document that refers to others', () => {
     const { code, stdout, stderr } = await importFrom(source);
     expect(code, stderr).to.equal(0);
     const { unmapped } = JSON.parse(stdout) as { unmapped: { part: string; reason: string }[] };
-    const [route] = readManifest().http_routes;
-    return { lines: unmapped.map(({ part, reason }) => `${part}: ${reason}`), route };
+    const { http_routes: routes, schemas } = readManifest();
+    const lines = unmapped.map(({ part, reason }) => `${part}: ${reason}`);
+    return { lines, route: routes[0], schemas };
   };
   const post = (operation: object) => ({ paths: { '/a': { post: operation } } });
 
@@ -150,6 +151,29 @@ describe('modgate import of a document that refers to others', () => {
       { name: 'example', input: pet },
       { name: 'many', output: [pet] },
     ]);
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('keeps references within values of schemas', async () => {
+    const value = { $ref: 'no.json', $id: 'https://a.example/no' };
+    const properties = {
+      a: { const: value },
+      b: { enum: [value, { $ref: '#/components' }] },
+      c: { default: value },
+      default: { $ref: 'types.json#/default' },
+    };
+    writeAll({ 'api/types.json': { default: { type: 'string' } } });
+    const { lines, route, schemas } = await importOne(
+      post({
+        requestBody: { required: true, ...json({ type: 'object', properties }) },
+        responses: { default: { $ref: 'types.json' } },
+      }),
+    );
+    expect(route.operation.input_schema.properties).to.deep.equal({
+      ...properties,
+      default: { $ref: 'manifest:schemas/default' },
+    });
+    expect(schemas).to.deep.equal({ default: { type: 'string' } });
     expect(lines).to.deep.equal([]);
   });
 
