@@ -17,6 +17,7 @@ export interface WatchedRight {
   readonly onLost: () => void;
 }
 
+/** All its times are on the monotonic clock. Milliseconds. */
 interface Watch extends WatchedRight {
   dueAt: number;
   /** The last result of the authenticators. */
@@ -34,22 +35,32 @@ const UNVERIFIED_MS = 600_000;
 /** Checks that are due soon after each other are made together. Milliseconds. */
 const MIN_TICK_MS = 50;
 
-/** Ends what runs under a right that is withdrawn. One timer serves everything that is watched. */
+/**
+ * Ends what runs under a right that is withdrawn. One timer serves everything that is watched. Its
+ * times are those of a monotonic clock: setting the clock back must not put a check off.
+ */
 export class RightWatch {
   readonly #watches = new Set<Watch>();
   readonly #now: () => number;
+  readonly #wallNow: () => number;
   #timer: NodeJS.Timeout | null = null;
   #tickAt = Number.POSITIVE_INFINITY;
 
-  /** @param now the clock. Milliseconds since 1970 */
-  constructor(now: () => number = Date.now) {
+  /**
+   * @param now a monotonic clock. Milliseconds
+   * @param wallNow the clock of credentials. Milliseconds since 1970
+   */
+  constructor(now = () => performance.now(), wallNow: () => number = Date.now) {
     this.#now = now;
+    this.#wallNow = wallNow;
   }
 
   /** @returns a function that ends the checks */
   add(right: WatchedRight): () => void {
     const now = this.#now();
-    const watch: Watch = { ...right, dueAt: 0, verifiedAt: now, expiredAt: null };
+    const expiresAt =
+      right.expiresAt === undefined ? undefined : now + right.expiresAt - this.#wallNow();
+    const watch: Watch = { ...right, expiresAt, dueAt: 0, verifiedAt: now, expiredAt: null };
     this.#plan(watch, now);
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { RightWatch, type Standing } from '../../core/operations/right-watch.js';
+import { waitUntil } from '../support/http/wait-until.js';
 
 const MINUTE_MS = 60_000;
 
@@ -11,7 +12,10 @@ describe('RightWatch', () => {
     now = 1_000_000;
     standing = 'held';
     lost = 0;
-    const watch = new RightWatch(() => now);
+    const watch = new RightWatch(
+      () => now,
+      () => now,
+    );
     const stop = watch.add({
       expiresAt: members.expiresAt,
       endsWithCredential: members.endsWithCredential ?? false,
@@ -71,6 +75,22 @@ describe('RightWatch', () => {
     expect(await after(0.5, 'held')).to.equal(0);
     expect(await after(9.5, failure)).to.equal(0);
     expect(await after(0.5, failure)).to.equal(1);
+  });
+
+  it('checks a right in time after the clock was set back', async () => {
+    let wall = 10 * MINUTE_MS;
+    const watch = new RightWatch(undefined, () => wall);
+    let lost = 0;
+    watch.add({
+      expiresAt: wall + 100,
+      endsWithCredential: true,
+      verify: async () => 'expired',
+      onLost: () => {
+        lost += 1;
+      },
+    });
+    wall -= 5 * MINUTE_MS;
+    await waitUntil('the end of the right', () => lost === 1);
   });
 
   it('ends nothing that has ended before', async () => {

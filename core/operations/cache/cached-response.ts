@@ -12,7 +12,7 @@ const MAX_KEPT_BYTES = 1_048_576;
 /**
  * Creates the cached form of a forwarded response, whose body was validated; returns `null` for a
  * response that may not be cached.
- * @param now milliseconds since 1970
+ * @param now the time on the monotonic clock. Milliseconds
  */
 export function createCachedResponse(
   outcome: CheckedOutcome,

@@ -16,7 +16,7 @@ export interface CachedResponse {
   readonly base: EndpointBase | null;
   /** The age of the response at its arrival. Seconds. */
   readonly ageAtStart: number;
-  /** Milliseconds since 1970, like the two following members. */
+  /** On the monotonic clock, like the two following members. Milliseconds. */
   readonly storedAt: number;
   readonly freshUntil: number;
   /** Until then it may be served while a new one is fetched. */

@@ -64,7 +64,7 @@ function lookUp(call: RouteCall, rules: CacheRules): void | Promise<void> {
   // The response to a HEAD has no body.
   const isHead =
     providerRequest.operation.kind === 'http_route' && providerRequest.operation.method === 'HEAD';
-  const now = Date.now();
+  const now = performance.now();
   const cached = responses.find(entry.key, now);
   if (cached !== null) {
     const isFresh = now < cached.freshUntil;
@@ -125,7 +125,7 @@ async function serveCached(
 ): Promise<void> {
   const { request, matched, facts } = call;
   const { module } = matched;
-  const now = Date.now();
+  const now = performance.now();
   recordCacheResult(call, result, describeCached(result, cached, now), readAge(cached, now));
   const { operation } = createRouteRequest(call);
   try {

@@ -133,7 +133,7 @@ async function startFill(
     const cached = createCachedResponse(fetched.outcome, fetched.base, {
       place,
       rules,
-      now: Date.now(),
+      now: performance.now(),
     });
     ({ stream } = fetched.outcome);
     const isKept = cache.end(fill, cached, isDecided(fetched.outcome.status));

@@ -44,7 +44,7 @@ export class HostFeed {
   readonly #listeners = new Set<(update: FeedUpdate) => void>();
   #last: HostSnapshot | null = null;
   #hash: { readonly of: HostSnapshot; readonly value: number } | null = null;
-  #sampledAt = 0;
+  #sampledAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | null = null;
 
   constructor(options: HostFeedOptions) {
@@ -91,7 +91,7 @@ export class HostFeed {
   }
 
   #isSampleDue(): boolean {
-    return Date.now() - this.#sampledAt >= SAMPLE_MS - COUNTS_MS / 2;
+    return performance.now() - this.#sampledAt >= SAMPLE_MS - COUNTS_MS / 2;
   }
 
   async #read(): Promise<void> {
@@ -100,7 +100,7 @@ export class HostFeed {
       const snapshot = await host.snapshot();
       const isSampleDue = this.#isSampleDue();
       const sample = isSampleDue ? this.sampler.add(snapshot) : null;
-      if (isSampleDue) this.#sampledAt = Date.now();
+      if (isSampleDue) this.#sampledAt = performance.now();
       const last = this.#last;
       this.#last = snapshot;
       if (last === null) return;

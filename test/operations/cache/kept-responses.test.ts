@@ -23,6 +23,17 @@ describe('kept responses', () => {
     expect(calls()).to.equal(1);
   });
 
+  it('are kept no longer after the clock was set back', async () => {
+    await get('shop/own/clock');
+    const readClock = Date.now;
+    Date.now = () => readClock() - 86_400_000;
+    try {
+      expect(statusOf(await get('shop/own/clock'))).to.match(/^modgate; hit; ttl=3[56]\d\d$/);
+    } finally {
+      Date.now = readClock;
+    }
+  });
+
   it('are of one target, byte for byte', async () => {
     for (const target of ['a?x=1', 'a?x=2', 'a', 'a?', '%61']) await get(`shop/own/${target}`);
     expect(calls()).to.equal(5);
