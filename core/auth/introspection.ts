@@ -10,7 +10,7 @@ import { assertClaims } from './check-claims.js';
 import type { Rejected } from './checked-authenticator.js';
 import { IssuerError, requestIssuer } from './issuer-request.js';
 import { type IntrospectionConfig, ISSUER_DEFAULTS } from './issuers-file.js';
-import { type Claims, createActor, nameIdClaim } from './map-claims.js';
+import { createActor, dropNulls, nameIdClaim } from './map-claims.js';
 import { RejectedToken, UnverifiableToken } from './rejected-token.js';
 import type { RejectionLog } from './rejection-log.js';
 import { readJwtParts, type VerifiedToken } from './verify-jwt.js';
@@ -28,13 +28,19 @@ async function introspect(
   signal: AbortSignal,
 ): Promise<VerifiedToken> {
   try {
-    const response = await requestIssuer(config.url, {
+    const { url, client_id, client_auth } = config;
+    const usesForm = client_auth === 'post';
+    const form = {
+      ...{ token, token_type_hint: 'access_token' },
+      ...(usesForm && { client_id, client_secret: secret.reveal() }),
+    };
+    const response = await requestIssuer(url, {
       method: 'POST',
       headers: {
-        authorization: `Basic ${formatBasic(config.client_id, secret)}`,
+        ...(!usesForm && { authorization: `Basic ${formatBasic(client_id, secret)}` }),
         'content-type': 'application/x-www-form-urlencoded',
       },
-      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
+      body: new URLSearchParams(form).toString(),
       signal,
     });
     return parseIntrospection(response, config);
@@ -91,14 +97,6 @@ function parseIntrospection(response: unknown, config: IntrospectionConfig): Ver
   const actor = createActor(claims, config.actor);
   if (typeof exp !== 'number') return { actor, expiresAt };
   return { actor: { ...actor, expiresAt }, expiresAt };
-}
-
-const OPTIONAL = ['exp', 'nbf', 'iat', 'cnf', 'token_type'];
-
-/** Some servers send `null` for a member that others leave out. */
-function dropNulls(response: object): Claims {
-  const isGiven = ([name, value]: [string, unknown]) => value !== null || !OPTIONAL.includes(name);
-  return Object.fromEntries(Object.entries(response).filter(isGiven));
 }
 
 /** Long enough to absorb a flood, short enough for a token that was just issued. */

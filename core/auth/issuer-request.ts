@@ -31,7 +31,7 @@ export async function requestIssuer(
   const headers = { accept: 'application/json', ...request.headers };
   try {
     const { body } = await fetchBounded(url, { ...request, ...limits, headers }, (response) => {
-      if (response.status !== 200) throw new IssuerError(`responded with ${response.status}`);
+      if (!response.ok) throw new IssuerError(`responded with ${response.status}`);
       if (isEncoded(response.headers.get('content-encoding'))) {
         throw new IssuerError('responded with an encoding that was not asked for');
       }

@@ -130,6 +130,7 @@ const introspectionEntry = object({
   url: plainUrl,
   client_id: nonEmptyText(),
   client_secret: secretReference(),
+  client_auth: optional(enums(['basic', 'post'])),
   issuer: optional(nonEmptyText()),
   audience: optional(texts(nonEmptyText()) as AnyStruct),
   audience_claim: optional(claim),

@@ -13,6 +13,11 @@ export function nameIdClaim({ id = 'sub' }: ActorMapping): ClaimName {
   return id;
 }
 
+/** Some issuers write `null` for a claim that others leave out. */
+export function dropNulls(claims: object): Claims {
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== null));
+}
+
 /**
  * Maps claims to an actor. Nothing is repaired: an invalid id or scope rejects the token, since a part of it
  * might mean something else.

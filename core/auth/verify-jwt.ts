@@ -6,7 +6,7 @@ import { assertClaims } from './check-claims.js';
 import { IssuerError } from './issuer-request.js';
 import { ISSUER_DEFAULTS, type IssuerConfig } from './issuers-file.js';
 import type { IssuerKeys } from './keys/issuer-keys.js';
-import { type Claims, createActor, nameIdClaim } from './map-claims.js';
+import { type Claims, createActor, dropNulls, nameIdClaim } from './map-claims.js';
 import { RejectedToken, UnverifiableToken } from './rejected-token.js';
 import { parsePlainObject } from './strict-json.js';
 
@@ -44,8 +44,9 @@ export function readJwtParts(token: string): JwtParts | null {
   if (token.length > MAX_TOKEN_LENGTH) return null;
   const [, first = '', second = ''] = COMPACT.exec(token) ?? [];
   const header = first === '' ? undefined : decodeObject(first);
-  const claims = decodeObject(second);
-  if (header === undefined || claims === undefined) return null;
+  const written = decodeObject(second);
+  if (header === undefined || written === undefined) return null;
+  const claims = dropNulls(written);
   const { iss } = claims;
   const issuer = typeof iss === 'string' ? iss : null;
   const { kid } = header;

@@ -106,8 +106,27 @@ describe('introspection', () => {
     await opened.close();
   });
 
+  it('sends the credentials of the host by Basic authentication, or in the form', async () => {
+    const token = 'token=t&token_type_hint=access_token';
+    for (const [client_auth, basic, sent] of [
+      [undefined, 'mod+gate%26:x', token],
+      ['post', '', `${token}&client_id=mod+gate%26&client_secret=x`],
+    ] as const) {
+      const config = { client_id: 'mod gate&', ...(client_auth && { client_auth }) };
+      expect(await open(config)('t')).to.deep.include({ id: 'billing' });
+      expect(issuer.requests.at(-1)?.body.toString()).to.equal(sent);
+      expect(credentials).to.equal(basic);
+    }
+  });
+
+  it('takes any status that says that the request succeeded', async () => {
+    status = 201;
+    expect(await open()('t')).to.deep.include({ id: 'billing' });
+  });
+
   it('accepts null for a member that may be missing', async () => {
-    const nulls = { exp: null, nbf: null, iat: null, cnf: null, token_type: null };
+    const names = ['exp', 'nbf', 'iat', 'cnf', 'token_type', 'token_use', 'client'];
+    const nulls = Object.fromEntries(names.map((name) => [name, null]));
     body = { ...ACTIVE, ...nulls };
     expect(await open()('t')).to.deep.include({ id: 'billing' });
   });
@@ -136,7 +155,7 @@ describe('introspection', () => {
     ['no subject', { sub: undefined }, 'sub', {}],
     ['no issuer', { iss: undefined }, 'iss', {}],
     ['an expiry that is a text', { exp: '2099-01-01T00:00:00Z' }, 'exp', {}],
-    ...['id', 'refresh_token', 'refresh', 7, null].map(
+    ...['id', 'refresh_token', 'refresh', 7].map(
       (token_use) => [`the use ${token_use}`, { token_use }, 'token_use', {}] as const,
     ),
     ...['ID', 'Refresh', 'offline', 'LOGOUT', 'refresh_token'].map(

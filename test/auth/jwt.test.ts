@@ -39,6 +39,7 @@ describe('signed tokens', () => {
     });
 
     for (const [title, claims] of [
+      ['claims without a value', () => ({ nbf: null, cnf: null, token_use: null, client: null })],
       ['one of several audiences', () => ({ aud: ['elsewhere', 'gateway'] })],
       ['an expiry within the skew', () => ({ exp: now() - 2 })],
       ['a time of issue in the future within the skew', () => ({ iat: now() + 2 })],
