@@ -269,8 +269,11 @@ async function toResponse(
   const answer = parseMessage(text);
   const code = readMember(answer?.error, 'code');
   const isAnswered = answer?.error !== undefined && exchange.isAnswered(answer);
-  const saysNothing = status < 400 || ABSENT.has(status) || DENIED.has(status);
-  exchange.isSessionDoubtful = hasSession && !saysNothing && !isAnswered;
+  const isDenied = DENIED.has(status);
+  const saysNothing = status < 400 || ABSENT.has(status);
+  const isAnswer = isAnswered && !(isDenied && UNKNOWN_SESSION.has(code));
+  if (hasSession && !saysNothing && !isAnswer)
+    exchange.sessionDoubt = isDenied ? 'denied' : 'rejected';
   if (hasSession && (status === 404 || (status === 400 && UNKNOWN_SESSION.has(code)))) {
     exchange.isSessionLost = true;
     throw new ProviderFailure('unavailable', 'the server lost the session', {

@@ -124,29 +124,34 @@ export class Session {
   }
 
   /** Asks once for all calls that fail meanwhile. */
-  #ask(): Promise<boolean> {
-    this.#asking ??= this.#isForgotten().finally(() => {
+  #ask(doubt: Exchange['sessionDoubt']): Promise<boolean> {
+    this.#asking ??= this.#isForgotten(doubt).finally(() => {
       this.#asking = null;
     });
     return this.#asking;
   }
 
-  /** Whether the server rejects a ping as well: it checks the session before anything else. */
-  async #isForgotten(): Promise<boolean> {
+  /**
+   * Whether the server rejects a ping as well: it checks the session before anything else. A call
+   * may be denied for its caller. What the session was allowed at its start, the list of tools, is
+   * then denied only without the session, or with credentials that have become invalid.
+   */
+  async #isForgotten(doubt: Exchange['sessionDoubt']): Promise<boolean> {
     const exchange = this.createExchange();
-    const ping = () =>
-      this.#client.request({ method: 'ping' }, ANY_RESULT, createOptions(exchange));
-    await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, ping)).catch(
+    const method = doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping';
+    const send = () => this.#client.request({ method }, ANY_RESULT, createOptions(exchange));
+    await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, send)).catch(
       () => {},
     );
-    return exchange.isSessionLost || exchange.isSessionDoubtful;
+    return exchange.isSessionLost || exchange.sessionDoubt !== null;
   }
 
   async #exchange(exchange: Exchange, send: () => Promise<unknown>): Promise<string> {
     try {
       await exchanges.run(exchange, send);
     } catch (error) {
-      const isLost = exchange.isSessionLost || (exchange.isSessionDoubtful && (await this.#ask()));
+      const { sessionDoubt: doubt } = exchange;
+      const isLost = exchange.isSessionLost || (doubt !== null && (await this.#ask(doubt)));
       // With a status of 500 and more, the server may have made the call.
       exchange.isSessionLost = isLost && (exchange.failure?.status ?? 0) < 500;
       if (isLost) void this.end('the server lost the session');

@@ -80,7 +80,7 @@ const createHandshake = () => ({
 });
 
 /** A server that can forget its session; its tool answers with the id of the session. */
-async function serveForgetful(reject: () => Response) {
+async function serveForgetful(reject: (id?: unknown) => Response, capabilities: object = {}) {
   let session = 0;
   let isKnown = true;
   let rejectsCalls = false;
@@ -88,15 +88,17 @@ async function serveForgetful(reject: () => Response) {
     if (request.method !== 'POST') return new Response(null, { status: 405 });
     const { id, method } = JSON.parse(await request.text());
     const header = request.headers.get('mcp-session-id');
-    if (header !== null && (!isKnown || header !== `${session}`)) return reject();
-    if (method === 'tools/call' && rejectsCalls) return reject();
+    if (header !== null && (!isKnown || header !== `${session}`)) return reject(id);
+    if (method === 'tools/call' && rejectsCalls) return reject(id);
     if (method === 'tools/call')
       return answerWith(id, { content: [{ type: 'text', text: header }] });
+    if (method === 'ping' && 'tools' in capabilities) return reject(id);
     if (method === 'ping') return answerWith(id, {});
+    if (method === 'tools/list') return answerWith(id, { tools: [] });
     if (method !== 'initialize') return decline(id);
     session += 1;
     isKnown = true;
-    const response = answerWith(id, createHandshake());
+    const response = answerWith(id, { ...createHandshake(), capabilities });
     response.headers.set('mcp-session-id', `${session}`);
     return response;
   });
@@ -234,7 +236,13 @@ describe('sessions with an MCP server', () => {
       ),
     'a status of 405': () => new Response(null, { status: 405 }),
     'a status of 410': () => new Response('Gone', { status: 410 }),
-  })) {
+    'a status of 401': () => new Response('Unauthorized: Session not found', { status: 401 }),
+    '403 with an error': (id: unknown) =>
+      Response.json(
+        { jsonrpc: '2.0', id, error: { code: -32_001, message: 'no such session' } },
+        { status: 403 },
+      ),
+  } as Record<string, (id?: unknown) => Response>)) {
     it(`opens a new session when calls and pings get ${what}`, async () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
@@ -251,13 +259,27 @@ describe('sessions with an MCP server', () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
         server.rejectCalls(true);
-        expect(await call(host)).to.include({ status: 502, failure: 'protocol' });
+        expect(await call(host)).to.include({ status: 502 });
         server.rejectCalls(false);
         expect(await call(host)).to.include({ status: 200 });
         expect(countHandshakes(server)).to.equal(1);
       });
     });
   }
+
+  it('keeps the session when calls and pings are denied, and lists of tools are not', async () => {
+    const server = await serveForgetful(() => new Response(null, { status: 403 }), { tools: {} });
+    await run(server, async ({ host }) => {
+      const before = await call(host);
+      server.rejectCalls(true);
+      expect(await call(host)).to.include({ status: 502, failure: 'refused' });
+      server.rejectCalls(false);
+      expect(await call(host)).to.include({ text: before.text });
+      server.forget();
+      expect(await call(host)).to.include({ status: 200 });
+      expect(countHandshakes(server)).to.equal(2);
+    });
+  });
 
   it('opens a new session when calls and pings get a status of 500, and repeats no call', async () => {
     const server = await serveForgetful(() => new Response('KeyError', { status: 500 }));
