@@ -10,6 +10,8 @@ export interface GrpcStatus {
   readonly message: string;
   /** `grpc-status-details-bin`, decoded. */
   readonly details: Uint8Array | null;
+  /** The header of a proxy that answered in place of the server. */
+  readonly retryAfter?: string | undefined;
 }
 
 /** The names of the codes, by number. */
@@ -80,12 +82,13 @@ export function toErrorOutcome(status: GrpcStatus, registry: Registry): Outcome 
   if (name in FAILURES) throw toFailure(status);
   const details = readDetails(status.details, registry);
   const retryMs = details.retryMs ?? null;
+  const retryAfter = retryMs === null ? status.retryAfter : String(Math.ceil(retryMs / 1000));
   const body = { code: name, message: status.message, errors: details.errors };
   return {
     status: HTTP_STATUSES[name],
     headers: {
       'content-type': 'application/json',
-      ...(retryMs !== null && { 'retry-after': String(Math.ceil(retryMs / 1000)) }),
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
     },
     body: Buffer.from(JSON.stringify(body)),
   };
