@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { MemoryBudget } from '../../core/provider/memory-budget.js';
-import { signInOnceOpen } from '../support/console/console-client.js';
+import { signIn } from '../support/console/console-client.js';
 import { describeModule } from '../support/http/modules.js';
 import { sendFrom } from '../support/http/send-from.js';
 import { createFrame, KEY, writeAccepted } from '../support/http/use-websockets.js';
@@ -100,7 +100,7 @@ describe('clients of one address that read nothing', () => {
         'held.json': describe('held', { limits: LIMITS }),
       },
     });
-    await signInOnceOpen(host);
+    await signIn(host);
   });
 
   afterEach(async () => {

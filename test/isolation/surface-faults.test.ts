@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { signInOnceOpen } from '../support/console/console-client.js';
+import { signIn } from '../support/console/console-client.js';
 import { startEchoProvider } from '../support/echo-provider.js';
 import { call } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
@@ -104,7 +104,7 @@ describe('surfaces whose code fails', () => {
 
   for (const fault of ['a stream of the console throws', 'a timer of the console rejects']) {
     it(`do not end the host when ${fault}`, async () => {
-      const cookie = await signInOnceOpen(host);
+      const cookie = await signIn(host);
       const events = await open('/console/api/events', { cookie, 'sec-fetch-site': 'same-origin' });
       const before = countLines('uncaught error in plugin code', { plugin: 'console' });
       writeFileSync(control, fault);

@@ -149,11 +149,12 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return EXIT.ok;
 }
 
-/** A canary that went back leaves the release active that it was made from. */
+/** A canary that went back leaves the release active that it was made from; a new store has none. */
 async function readActiveBase(client: HostClient, folder: string): Promise<string | null> {
   const base = await readBase(folder);
   if (base === null) return null;
-  const { releases } = await readReleases(client);
+  const { active, releases } = await readReleases(client);
+  if (active === null) return null;
   const entry = releases.find(({ release }) => release === base);
   const outcome = entry?.verdict?.outcome ?? 'released';
   return entry === undefined || outcome === 'released' ? base : entry.base;

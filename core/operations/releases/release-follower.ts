@@ -26,6 +26,7 @@ const START_TIMEOUT_MS = 5000;
 const WARN_INTERVAL_MS = 60_000;
 /** The time after which an unchanged report is repeated. Milliseconds. */
 const REPORT_INTERVAL_MS = 60_000;
+const LOST = 'an active release: the store has none, so that the last one is kept';
 
 interface ReleaseFollowerOptions {
   readonly store: Store;
@@ -205,18 +206,29 @@ export class ReleaseFollower {
       else this.#baseline ??= takeBaseline(canary.release, await this.#readModules(), false);
       return served;
     }
-    if (expected === null) {
-      await this.#folder.useNothing();
-      return null;
-    }
-    const problem = await this.#use(expected, isCanary);
-    const report = problem === null ? null : `${expected} ${problem}`;
+    const problem =
+      expected === null ? await this.#drop(served) : await this.#use(expected, isCanary);
+    // Never names the kept release: whoever publishes it again waits until it is active.
+    const report = problem === null || expected === null ? problem : `${expected} ${problem}`;
     if (report !== null && report !== this.#problem) {
       this.#failures.rejected += 1;
       log.error({ release: expected, reason: problem, served }, 'release not served');
     }
     this.#problem = report;
     return problem === null ? expected : served;
+  }
+
+  /**
+   * Serves nothing if the served release was a canary, the first release, that went back.
+   * @returns the reason why it is kept: the store has lost its releases, or another one is used
+   */
+  async #drop(served: string | null): Promise<string | null> {
+    const { store, fleet } = this.#options;
+    const release = served === null ? null : await store.releases.get(fleet, served);
+    const outcome = release?.verdict?.outcome ?? 'released';
+    if (served !== null && outcome === 'released') return LOST;
+    await this.#folder.useNothing();
+    return null;
   }
 
   /** @returns the reason why this host cannot serve the release; `null` if it can */

@@ -8,7 +8,7 @@ import {
 } from '../../store/backend.js';
 import { createDescriptor, httpProvider } from '../../support/bridge/bridge.js';
 import { askValues, askWrite, CONFIG, configManifest } from '../../support/bridge/config.js';
-import { callConsole, signIn, signInOnceOpen } from '../../support/console/console-client.js';
+import { callConsole, signIn } from '../../support/console/console-client.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { call } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -75,7 +75,7 @@ for (const [driver, { createBackend, faults }] of Object.entries(DRIVERS)) {
     });
 
     beforeEach(async () => {
-      cookie = await signInOnceOpen(host);
+      cookie = await signIn(host);
     });
 
     afterEach(() => writeFileSync(control, ''));

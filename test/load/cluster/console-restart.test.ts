@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { callConsole, signInOnceOpen } from '../../support/console/console-client.js';
+import { callConsole, signIn } from '../../support/console/console-client.js';
 import { parseJson } from '../../support/http/call.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { type RunningModgate, startModgate } from '../../support/start-host.js';
@@ -43,7 +43,7 @@ describe('sessions of the console of a host with workers', () => {
     waitUntil('every worker', async () => String(await statuses(cookie)) === '200');
 
   it('count in each worker, survive a restart, and end in each worker', async () => {
-    const cookie = await signInOnceOpen(host);
+    const cookie = await signIn(host);
     await waitUntilEachServes(cookie);
     const before = parseJson(await callConsole(host, { path: '/session', cookie }));
     const stream = await openStream(host.port, cookie);
@@ -58,7 +58,7 @@ describe('sessions of the console of a host with workers', () => {
   });
 
   it('close their streams when they end in another worker', async () => {
-    const cookie = await signInOnceOpen(host);
+    const cookie = await signIn(host);
     const streams = await Promise.all(
       Array.from({ length: 6 }, () => openStream(host.port, cookie)),
     );

@@ -12,7 +12,7 @@ import { type EchoProvider, startEchoProvider } from '../../support/echo-provide
 import { call, parseJson } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { useWorkspace } from '../../support/releases.js';
+import { CODE_PUBLISHER, readReleases, sendRelease, useWorkspace } from '../../support/releases.js';
 import { type RunningHost, startHost, startHostProcess } from '../../support/start-host.js';
 
 const ROUTE = '/modules/crm/http/items';
@@ -22,7 +22,7 @@ const CALLER = 'dev-service:caller:crm.read';
 
 for (const workers of ['1', '2']) {
   describe(`a host of ${workers} workers that follows releases and has none`, () => {
-    const workspace = useWorkspace();
+    const workspace = useWorkspace(`${CODE_PUBLISHER},modgate.modules.read`);
     let provider: EchoProvider;
     let backend: Backend;
     let proxy: TcpProxy;
@@ -157,6 +157,39 @@ for (const workers of ['1', '2']) {
       await proxy.cut();
       const again = await start(proxied(), state);
       await untilReady(again);
+      await expectServed(again);
+    });
+
+    it('keeps its release while the store has lost it, and follows the next one', async () => {
+      const state = ['--state', `${workspace.folder}/../state`];
+      const host = await start(proxied(), state);
+      expect((await workspace.publish(host)).code).to.equal(0);
+      await untilServed(host, ROUTE);
+      const lost = workspace.base();
+      await proxy.cut();
+      const schema = new URL(url()).searchParams.get('schema');
+      for (const table of ['release', 'release_part', 'release_state']) {
+        await runSql(`delete from ${schema}.${table}`);
+      }
+      await proxy.restore();
+      await waitUntil('the problem', async () => {
+        return (
+          (await readReleases(host)).hosts?.[0]?.problem?.includes('the store has none') === true
+        );
+      });
+      const isKept = ({ msg }: Record<string, unknown>) => msg === 'release not served';
+      await waitUntil('the log', () => host.logs().some(isKept));
+      expect(host.logs().find(isKept)).to.include({ level: 'error', release: null, served: lost });
+      await expectServed(host);
+      // It locks the state, and so creates it.
+      const files = { 'crm.json': describeModule('crm', provider.url, []) };
+      expect((await sendRelease(host, files, { base: lost })).status).to.equal(409);
+      await host.stop();
+      const again = await start(url(), state);
+      await expectServed(again);
+      const published = await workspace.publish(again, '--wait');
+      expect({ ...published, stdout: '' }).to.deep.equal({ code: 0, stderr: '', stdout: '' });
+      expect((await readReleases(again)).active).to.equal(workspace.base());
       await expectServed(again);
     });
   });

@@ -19,6 +19,7 @@ describe('sessions of actors whose tokens are exchanged', () => {
         module: 'tools',
         callers: ['user'],
         provider: { kind: 'mcp', config },
+        limits: { timeout_ms: 60_000 },
         manifest: {
           inline: {
             protocol: 'modgate.manifest.v1',

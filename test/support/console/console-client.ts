@@ -46,13 +46,11 @@ export function callConsole(
   });
 }
 
-/** @returns the cookie as a browser sends it back. */
+/**
+ * Waits for the store, which may open later than the host, or again.
+ * @returns the cookie as a browser sends it back
+ */
 export async function signIn(host: Host, token: string = OPS): Promise<string> {
-  return readCookie(await postToken(host, token));
-}
-
-/** The store may open later than the host, or again. */
-export async function signInOnceOpen(host: Host, token: string = OPS): Promise<string> {
   let response = await postToken(host, token);
   await waitUntil('the store', async () => {
     if (response.status === 503) response = await postToken(host, token);

@@ -8,7 +8,7 @@ import { type ScriptedProvider, startProvider } from '../provider.js';
 import { started } from '../started.js';
 import { createFolder } from '../temporary-folder.js';
 import { use } from '../use.js';
-import { OPS, signInOnceOpen } from './console-client.js';
+import { OPS, signIn } from './console-client.js';
 import { answerShop, describeBilling, describeCrm } from './shop-modules.js';
 import {
   AUDIENCE,
@@ -122,7 +122,7 @@ export function useConsole(): ConsoleSetup {
       // A color on its way to another one has no contrast of its own.
       const options = { reducedMotion: 'reduce', ...more } as const;
       const { url } = started(host);
-      const cookie = token === null ? null : await signInOnceOpen(started(host), token);
+      const cookie = token === null ? null : await signIn(started(host), token);
       const key = more.prepare === undefined ? JSON.stringify(options) : null;
       const kept = cleared.get(key)?.pop();
       await kept?.reopen(url + path, cookie);
