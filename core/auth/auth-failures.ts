@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { HostError } from '../errors.js';
 import { nameNetwork } from '../lib/client-network.js';
+import { andThen } from '../lib/promises.js';
 import type { AttemptLedger, AttemptOutcome } from './attempt-counts.js';
 import { type Authenticated, isRejected, type Rejected } from './checked-authenticator.js';
 
@@ -58,7 +59,7 @@ export class AuthFailures {
         return fail(error);
       }
     };
-    return admitted instanceof Promise ? admitted.then(run) : run(admitted);
+    return andThen(admitted, run);
   }
 
   /** Uses a random key, so that a digest in memory does not reveal its credential. */

@@ -13,6 +13,7 @@ import type { Roles } from '../auth/roles.js';
 import type { Actor, CredentialReason } from '../contract/index.js';
 import { type ErrorDetail, HostError } from '../errors.js';
 import { createAnonymous } from '../lib/actor-name.js';
+import { andThen } from '../lib/promises.js';
 import { UNAUTHENTICATED } from '../operations/authorization.js';
 import type { ActorRate } from '../operations/rate-limit.js';
 import type { CallerRequest, CurrentActor, RequestFacts } from '../operations/request.js';
@@ -86,9 +87,7 @@ export function authenticate(
   const { headers, req, inProcess } = request;
   const present = listPresentHeaders(headers, credentialHeaders);
   const admit = (actor: Actor): void | Promise<void> => {
-    const admitted = actorRate?.admit(actor, request);
-    if (admitted instanceof Promise) return admitted.then(() => request.authenticateAs(actor));
-    request.authenticateAs(actor);
+    return andThen(actorRate?.admit(actor, request), () => request.authenticateAs(actor));
   };
   if (inProcess !== null) return admit(inProcess.actor);
   let token = NO_TOKEN;
@@ -130,7 +129,7 @@ export function authenticate(
     return authenticateWith(chain, new RequestCredentials(request, token), present);
   };
   const outcome = guard(request, authentication, { present, verify, isCounted: isBad });
-  return outcome instanceof Promise ? outcome.then(accept) : accept(outcome);
+  return andThen(outcome, accept);
 }
 
 /**

@@ -33,6 +33,14 @@ export function rejectOnAbort<T>(work: Promise<T>, signal: Cancellation): Promis
   });
 }
 
+/** Continues at once with a value that need not be waited for. */
+export function andThen<T, R>(
+  value: T | Promise<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
 /** Resolves when the work has settled or the time is over. */
 export async function settleWithin(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   // Callers only wait for the end.

@@ -1,6 +1,7 @@
 import type { Actor } from '../contract/index.js';
 import { HostError } from '../errors.js';
 import { nameShare } from '../lib/actor-name.js';
+import { andThen } from '../lib/promises.js';
 import { createLimits } from '../lib/token-buckets.js';
 import type { LiveModule, RoutedModule } from '../modules/live-module.js';
 import type { RateLimiter, RateLimiters } from '../provider/rate-limiter.js';
@@ -40,11 +41,9 @@ export class ActorRate {
 
   /** Returns a promise only if another process must be asked. @throws HostError 429, 503. */
   admit(actor: Actor, request?: Limited): void | Promise<void> {
-    const result = this.#limiter.take(nameShare(actor));
-    if (result instanceof Promise) {
-      return result.then((waitMs) => this.#assertAdmitted(waitMs, actor, request));
-    }
-    this.#assertAdmitted(result, actor, request);
+    return andThen(this.#limiter.take(nameShare(actor)), (waitMs) =>
+      this.#assertAdmitted(waitMs, actor, request),
+    );
   }
 
   status(actor: Actor): RateStatus {
@@ -98,8 +97,7 @@ export function enforceRateLimit(rates: RateLimits, request: LimitedRequest): vo
     const limits = [...(hostRate === null ? [] : [hostRate]), ...rates.list(actor, address)];
     if (limits.length > 0) request.replyHeaders = createRateHeaders(limits);
   };
-  const checked = rates.check(actor, address);
-  return checked instanceof Promise ? checked.then(settle) : settle(checked);
+  return andThen(rates.check(actor, address), settle);
 }
 
 function createRateError(

@@ -11,6 +11,7 @@ import {
   MAX_PART_BYTES,
 } from '../../lib/json/json-check.js';
 import { isJsonMediaType, isListedType } from '../../lib/media-type.js';
+import { andThen } from '../../lib/promises.js';
 import { forEachInSlices } from '../../lib/slices.js';
 import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { LiveRoute } from '../../modules/live-module.js';
@@ -49,9 +50,7 @@ export function readCheckedBody(
   const body = isStreamed
     ? request.readOrStream(limits, createJsonCheck)
     : request.readBody(limits.request_bytes);
-  return body instanceof Promise
-    ? body.then((read) => checkBody(read, isOptional))
-    : checkBody(body, isOptional);
+  return andThen(body, (read) => checkBody(read, isOptional));
 }
 
 function checkBody(body: Buffer | Upload, isOptional: boolean): CheckedBody | Promise<CheckedBody> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { namesListedType } from '../../lib/media-type.js';
+import { andThen } from '../../lib/promises.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
@@ -156,18 +157,14 @@ function receiveBody(call: RouteCall): void | Promise<void> {
   if (bytes === null) {
     const isStreamed = !call.holdsBody && isStreamedJson(matched);
     const body = readCheckedBody(matched.match.value, request, limits, isStreamed);
-    return body instanceof Promise
-      ? body.then((checked) => setJsonBody(call, checked))
-      : setJsonBody(call, body);
+    return andThen(body, (checked) => setJsonBody(call, checked));
   }
   if (!call.holdsBody) {
     call.upload = request.openUpload(bytes.maxBytes, descriptor);
     return;
   }
   const body = request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
-  return body instanceof Promise
-    ? body.then((read) => setByteBody(call, read))
-    : setByteBody(call, body);
+  return andThen(body, (read) => setByteBody(call, read));
 }
 
 function setJsonBody(call: RouteCall, body: Buffer | Upload | null): void {
