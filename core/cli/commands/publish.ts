@@ -7,7 +7,7 @@ import { shortenDigest } from '../../lib/short-digest.js';
 import { PLUGIN_SETTINGS } from '../../plugin-loader/open-plugins.js';
 import { readVersion } from '../../version.js';
 import { checkFiles } from '../check/check-files.js';
-import { summarize } from '../check/check-report.js';
+import { type CheckReport, summarize } from '../check/check-report.js';
 import { formatCheckText } from '../check/format-text.js';
 import { type HostClient, HostUnreachable } from '../client/host-client.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
@@ -16,6 +16,7 @@ import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { openDescriptors } from '../open-descriptors.js';
 import { toPrintable } from '../output/escape.js';
+import { checkPinned } from '../releases/check-pinned.js';
 import { collectRelease } from '../releases/collect-release.js';
 import {
   findRelease,
@@ -25,7 +26,7 @@ import {
   readReleases,
   writeBase,
 } from '../releases/release-client.js';
-import { readFleet, waitForRelease } from '../releases/wait-for-release.js';
+import { findRejection, readFleet, waitForRelease } from '../releases/wait-for-release.js';
 import { addSettings } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
 import { readTimeout } from '../wait/poll-host.js';
@@ -52,6 +53,7 @@ and providers now, and stores them with the release. Hosts with --modules
 store: serve it within a second. The release is made from the one that
 .modgate-release beside the folder names; 'modgate publish' and
 'modgate releases pull' write this file.
+Warns of a host that rejects the release or a module of it within 3 s.
 To see the difference before, run 'modgate check DIR --against URL'.
 Exits with 1 when another release is active, and when a canary goes back.
 With --wait it also exits with 1 at the time limit, when a host rejects the
@@ -97,27 +99,25 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const client = openHostClient(command, context);
   const [folder = ''] = command.args;
   const { descriptors } = await openDescriptors([], command, context, folder);
-  const report = await checkFiles(folder, {
+  const checking = {
     ...descriptors,
     unopenedAuthenticators: [],
     allowsMissingSecrets: true,
     checksExamples: true,
-  });
+  };
+  const report = await checkFiles(folder, checking);
   if (!report.isFolder) throw new ConfigError(`${folder} must be a folder of descriptors`);
   if (report.files.length === 0) {
     throw new CommandError(
       `${folder} has no descriptors: to serve no module, keep them with enabled: false`,
     );
   }
-  const { errors, warnings } = summarize(report);
-  if (errors > 0) {
-    await context.print(formatCheckText(report));
-    return EXIT.failure;
-  }
-  if (warnings > 0) context.printError(formatCheckText({ ...report, notes: [], ignored: [] }));
+  if (!(await printProblems(report, context))) return EXIT.failure;
   // Without the right to wait, nothing is published.
   if (options.wait === true) await readFleet(client);
   const files = await collectRelease(folder, descriptors);
+  const pinned = await checkPinned(files, folder, report, checking);
+  if (!(await printProblems(pinned, context))) return EXIT.failure;
   const base =
     options.base === undefined
       ? await readActiveBase(client, folder)
@@ -141,12 +141,24 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await writeBase(folder, release);
     await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   }
-  if (options.wait !== true) return EXIT.ok;
+  if (options.wait !== true) {
+    const rejection = outcome === 'active' ? await findRejection(client, release) : null;
+    if (rejection !== null) context.printError(`warning: ${toPrintable(rejection)}\n`);
+    return EXIT.ok;
+  }
   const ignoresLost = options.ignoreLost === true;
   const { isServed, detail } = await waitForRelease(client, release, { timeoutMs, ignoresLost });
   if (!isServed) throw new CommandError(detail);
   await context.print(`${toPrintable(detail)}\n`);
   return EXIT.ok;
+}
+
+/** @returns false for a report with errors */
+async function printProblems(report: CheckReport, context: CommandContext): Promise<boolean> {
+  const { errors, warnings } = summarize(report);
+  if (errors > 0) await context.print(formatCheckText(report));
+  else if (warnings > 0) context.printError(formatCheckText({ ...report, notes: [], ignored: [] }));
+  return errors === 0;
 }
 
 /** A canary that went back leaves the release active that it was made from; a new store has none. */

@@ -17,6 +17,26 @@ type Answer = readonly [releases: ReleasesStatus, fleet: FleetStatus | null];
 
 const NO_FLEET = 404;
 
+/** Hosts report within a second; one with large modules takes longer. */
+const REPORT_MS = 3000;
+
+/** Why a host does not serve a release, as far as hosts have reported soon; `null` if they do. */
+export async function findRejection(client: HostClient, release: string): Promise<string | null> {
+  const ends = await pollHost(
+    REPORT_MS,
+    () => readReleases(client),
+    ({ hosts }) => {
+      const isDone = hosts.every((host) => {
+        return host.release === release || host.problem?.includes(release);
+      });
+      return isDone ? hosts : null;
+    },
+    (last) => (last instanceof HostUnreachable ? [] : last.hosts),
+  );
+  const rejecting = ends.find(({ problem }) => problem?.includes(release));
+  return rejecting === undefined ? null : `${rejecting.host} does not serve ${rejecting.problem}`;
+}
+
 /** Polls until every ready host serves the release, or until one cannot. */
 export function waitForRelease(
   client: HostClient,

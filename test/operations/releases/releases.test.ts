@@ -135,14 +135,43 @@ describe('releases of a host', () => {
       'pinned.yaml',
       `# kept\nmodule: pinned\nprovider: { kind: http, config: { endpoints: ['${setup.provider.url}'] } }\n`,
     );
+    const other = describeModule('other', setup.provider.url, routes('/a'), { identity: true });
+    workspace.write('other.json', other);
     const published = await workspace.publish(setup.host);
-    expect(published.stderr).to.equal('');
+    // The check of the folder does not know the capabilities of the manifest.
+    expect(published.stderr).to.match(/other\.json:.* warning: identity: .* \[foreign-scope\]\n/);
     await untilServed(setup.host, '/modules/pinned/http/pinned');
     await pull();
     const text = readFileSync(join(workspace.folder, 'pinned.yaml'), 'utf8');
     expect(text)
       .to.match(/^# kept\nmodule: pinned\n/)
       .and.include('manifest: ./pinned.manifest.json');
+  });
+
+  it('warns of a module that the host rejects, since it lacks a secret', async () => {
+    const host = await startHost({
+      args: ['--modules', 'store:', '--release-references', 'env:RELEASE_TOKEN'],
+    });
+    try {
+      const config = { endpoints: ['http://127.0.0.1:1'], auth: { bearer: 'env:RELEASE_TOKEN' } };
+      const module = describeModule('crm', '', routes('/a'), {
+        provider: { kind: 'http', config },
+      });
+      workspace.write('crm.json', module);
+      const { code, stdout, stderr } = await workspace.publish(host);
+      expect(stdout).to.match(/^[0-9a-f]{12} is active\n$/);
+      const warning = /^warning: \S+ does not serve crm of sha256:\S+: .*RELEASE_TOKEN/;
+      expect(stderr).to.match(warning);
+      expect(code).to.equal(0);
+      const bad = (await readReleases(host)).active ?? '';
+      workspace.write('crm.json', describeModule('crm', 'http://127.0.0.1:1', routes('/a')));
+      expect((await workspace.publish(host)).stderr).to.equal('');
+      const back = await workspace.run(host, 'rollback', bad);
+      expect(back.stderr).to.match(warning);
+      expect(back.code).to.equal(0);
+    } finally {
+      await host.stop();
+    }
   });
 
   it('publishes nothing that a check rejects', async () => {

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { ReleaseFiles } from '../../modules/releases/release-files.js';
+import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { checkFiles } from '../check/check-files.js';
+import type { CheckedFile, CheckReport } from '../check/check-report.js';
+
+function isPinned(file: CheckedFile): boolean {
+  const kind = file.kind === 'descriptor' ? file.prepared?.descriptor.manifest.kind : undefined;
+  return kind === 'url' || kind === 'provider';
+}
+
+/**
+ * Checks the files of a release again, whose manifests of URLs and providers the folder does not
+ * have.
+ * @param before the report on the folder
+ * @returns what that report does not have
+ */
+export async function checkPinned(
+  files: ReleaseFiles,
+  folder: string,
+  before: CheckReport,
+  context: Parameters<typeof checkFiles>[1],
+): Promise<CheckReport> {
+  if (!before.files.some(isPinned)) return { ...before, diagnostics: [] };
+  const known = new Set(before.diagnostics.map(({ message }) => message));
+  const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
+  try {
+    return await new ReleaseFolder(stateDir).withFiles(files, async (copy) => {
+      const report = await checkFiles(copy, context);
+      const diagnostics = report.diagnostics
+        .filter(({ message }) => !known.has(message))
+        .map((one) => ({ ...one, file: join(folder, relative(copy, one.file)) }));
+      return { ...report, diagnostics, notes: [], ignored: [] };
+    });
+  } finally {
+    await rm(stateDir, { recursive: true, force: true });
+  }
+}
