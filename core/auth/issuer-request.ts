@@ -46,12 +46,13 @@ export async function requestIssuer(
   }
 }
 
-function describeFailure(url: string, { reason, cause }: FetchFailed): string {
+function describeFailure(url: string, { reason, cause, hasProxy }: FetchFailed): string {
   const { origin } = new URL(url);
   if (reason === 'timeout')
     return `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s at ${origin}`;
   if (reason === 'max-size')
     return `sent more than ${MAX_RESPONSE_BYTES / 1024} KiB from ${origin}`;
   const { code = 'the connection was lost' } = cause as { readonly code?: string };
-  return `cannot be reached at ${origin} (${code})`;
+  const through = hasProxy ? ' through the proxy of the environment' : '';
+  return `cannot be reached at ${origin}${through} (${code})`;
 }

@@ -1,8 +1,7 @@
-import type { Response } from 'node-fetch';
 import { isEncoded } from '../lib/content-encoding.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { readMediaType } from '../lib/media-type.js';
-import { FetchFailed, fetchBounded } from './bounded-fetch.js';
+import { type FetchedHead, FetchFailed, fetchBounded } from './bounded-fetch.js';
 
 interface FetchLimits {
   /** Starts the message of every error: `the manifest's URL`. */
@@ -20,6 +19,8 @@ interface FetchedResponse {
   /** Lower case, without parameters; unchanged unless it is one media type; empty when absent. */
   readonly contentType: string;
 }
+
+const THROUGH = ' through the proxy of the environment';
 
 /** There was no usable response; the request may be repeated. */
 export class TextUnavailable extends Error {
@@ -49,7 +50,7 @@ export async function fetchText(
     const problems = {
       timeout: `did not answer in full within ${timeoutMs} ms`,
       'max-size': `answered with more than ${maxText}`,
-      failed: `could not be reached, or the connection was lost${formatCode(error.cause)}`,
+      failed: `could not be reached${error.hasProxy ? THROUGH : ''}, or the connection was lost${formatCode(error.cause)}`,
     };
     throw unavailable(subject, problems[error.reason], error.cause);
   }
@@ -61,7 +62,7 @@ function formatCode(cause: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? ` (${code})` : '';
 }
 
-function assertUsableResponse({ status, headers }: Response, subject: string): void {
+function assertUsableResponse({ status, headers }: FetchedHead, subject: string): void {
   if (status >= 300 && status < 400) {
     throw unavailable(subject, 'answered with a redirect, which is never followed');
   }
@@ -71,7 +72,7 @@ function assertUsableResponse({ status, headers }: Response, subject: string): v
   }
 }
 
-function readContentType({ headers }: Response): string {
+function readContentType({ headers }: FetchedHead): string {
   const contentType = headers.get('content-type') ?? '';
   return readMediaType(contentType) ?? contentType;
 }

@@ -1,5 +1,6 @@
 import type { CustomFetchOptions } from 'openid-client';
-import type { Agent, RequestInit } from 'undici';
+import type { Agent, EnvHttpProxyAgent, RequestInit } from 'undici';
+import { isLoopbackName } from './loopback.js';
 
 /** A response exceeds the limit. */
 export class ResponseTooLong extends Error {
@@ -7,6 +8,7 @@ export class ResponseTooLong extends Error {
 }
 
 let agent: Agent | null = null;
+let proxies: EnvHttpProxyAgent | null = null;
 
 /**
  * Creates a fetch for openid-client, which limits the time but not the size.
@@ -15,16 +17,19 @@ let agent: Agent | null = null;
 export function createIssuerFetch(maxBytes: number) {
   return async (url: string, options: CustomFetchOptions): Promise<Response> => {
     // Loaded only if an issuer is called: it slows down the start.
-    const { Agent, fetch } = await import('undici');
+    const { Agent, EnvHttpProxyAgent, fetch } = await import('undici');
     // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
-    agent ??= new Agent({ connect: { rejectUnauthorized: true } });
+    const connect = { rejectUnauthorized: true };
+    agent ??= new Agent({ connect });
+    // The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY count, but for this machine.
+    proxies ??= new EnvHttpProxyAgent({ proxyTunnel: false, requestTls: connect, connect });
     const { body: sent, headers, ...rest } = options;
     const init = {
       ...rest,
       body: sent ?? null,
       // A compressed response could exceed the received size by far.
       headers: { ...headers, 'accept-encoding': 'identity' },
-      dispatcher: agent,
+      dispatcher: isLoopbackName(new URL(url).hostname) ? agent : proxies,
     };
     // The types of undici and of Node differ, but the values do not.
     const response = await fetch(url, init as RequestInit);
