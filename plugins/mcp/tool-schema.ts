@@ -163,6 +163,11 @@ function isWritten(reference: string): boolean {
   return true;
 }
 
+function isListWithoutItems(schema: object): boolean {
+  const { type, items } = schema as JsonObject;
+  return [type].flat().includes('array') && items === undefined;
+}
+
 /** Tools have schemas of objects only. */
 function measure(schema: JsonObject) {
   const completed = { ...schema, type: 'object' } as const;
@@ -201,7 +206,13 @@ class SchemaWriter {
       if (form === undefined || !isKept) continue;
       if (this.length > MAX_SCHEMA_LENGTH) break;
       this.length += keyword.length + '"":'.length;
-      entries.push([keyword, this.#writeValue(form, value, path, depth + 1)]);
+      const written = keyword === 'items' && value === true ? {} : value;
+      entries.push([keyword, this.#writeValue(form, written, path, depth + 1)]);
+    }
+    // APIs of models reject all tools of a request where one has a list without it.
+    if (isListWithoutItems(schema)) {
+      this.length += '"items":{}'.length;
+      entries.push(['items', {}]);
     }
     return { ...inlined, ...Object.fromEntries(entries) };
   }

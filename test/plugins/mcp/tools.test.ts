@@ -10,7 +10,12 @@ const READER = 'dev-service:agent:shop.read';
 
 const ITEM = {
   type: 'object',
-  properties: { id: { type: 'integer' }, parts: { type: 'array', items: { $ref: '#' } } },
+  properties: {
+    id: { type: 'integer' },
+    parts: { type: 'array', items: { $ref: '#' } },
+    tags: { type: ['array', 'null'] },
+    notes: { type: 'array', items: true },
+  },
 };
 
 const ROUTES = [
@@ -106,7 +111,16 @@ describe('tools of the surface mcp', () => {
     expect(add?.inputSchema).to.deep.include({ required: ['body'], properties: { body: shared } });
     const parts = { type: 'array', items: shared };
     expect(add?.inputSchema['$defs']).to.deep.equal({
-      'shared:Item': { type: 'object', properties: { id: { type: 'integer' }, parts } },
+      'shared:Item': {
+        type: 'object',
+        properties: {
+          id: { type: 'integer' },
+          parts,
+          // APIs of models reject a list that says nothing of its items.
+          tags: { type: ['array', 'null'], items: {} },
+          notes: { type: 'array', items: {} },
+        },
+      },
     });
   });
 
