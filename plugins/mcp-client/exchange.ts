@@ -104,6 +104,8 @@ export class Exchange {
   resumes = 0;
   /** Whether the server no longer knows the session, so that it did nothing. */
   isSessionLost = false;
+  /** Whether it was sent in a session. */
+  hasSession = false;
   /** How the server rejected it without an answer, which may mean that it no longer knows the session. */
   sessionDoubt: 'rejected' | 'denied' | null = null;
   /** Of a handshake: whether it has ended, so that what it left open is the stream of notifications. */

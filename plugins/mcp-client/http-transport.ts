@@ -90,14 +90,16 @@ export function createFetch(options: FetchOptions): FetchLike {
     const timer = isSide ? setTimeout(() => rest.abort(createLate()), SIDE_TIMEOUT_MS) : undefined;
     try {
       if (isResumed) countResume(exchange);
-      if (isRequest && exchange !== undefined) exchange.isSent = true;
+      const hasSession = request.headers['mcp-session-id'] !== undefined;
+      if (isRequest && exchange !== undefined)
+        Object.assign(exchange, { isSent: true, hasSession });
       const limits = { maxResponseBytes: Number.MAX_SAFE_INTEGER, holdBytes: 0, signal };
       const outcome = await options.send(options.target, request, limits);
       const received = { ...outcome, stop: () => rest.abort() };
       exchange?.secrets.push(...(outcome.secrets ?? []));
       if (!isOwn || exchange === undefined) return await toPlainResponse(received);
       if (isResumed) return toResumedResponse(received, exchange);
-      return await toResponse(received, exchange, request.headers['mcp-session-id'] !== undefined);
+      return await toResponse(received, exchange);
     } catch (error) {
       if (isOwn && isProviderFailure(error)) {
         exchange?.fail(error);
@@ -249,12 +251,9 @@ function toResumedResponse(received: Received, exchange: Exchange): Response {
   });
 }
 
-async function toResponse(
-  received: Received,
-  exchange: Exchange,
-  hasSession: boolean,
-): Promise<Response> {
+async function toResponse(received: Received, exchange: Exchange): Promise<Response> {
   const { status, headers, body } = received;
+  const { hasSession } = exchange;
   const { isHandshake, maxResponseBytes } = exchange.options;
   if (status >= 200 && status <= 299) {
     if (isEventStream(headers) && !EMPTY_STATUSES.has(status)) {

@@ -124,7 +124,7 @@ export class Session {
   }
 
   /** Asks once for all calls that fail meanwhile. */
-  #ask(doubt: Exchange['sessionDoubt']): Promise<boolean> {
+  #ask(doubt: Doubt): Promise<boolean> {
     this.#asking ??= this.#isForgotten(doubt).finally(() => {
       this.#asking = null;
     });
@@ -136,31 +136,51 @@ export class Session {
    * may be denied for its caller. What the session was allowed at its start, the list of tools, is
    * then denied only without the session, or with credentials that have become invalid.
    */
-  async #isForgotten(doubt: Exchange['sessionDoubt']): Promise<boolean> {
+  async #isForgotten(doubt: Doubt): Promise<boolean> {
     const exchange = this.createExchange();
     const method = doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping';
     const send = () => this.#client.request({ method }, ANY_RESULT, createOptions(exchange));
-    await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, send)).catch(
-      () => {},
-    );
-    return exchange.isSessionLost || exchange.sessionDoubt !== null;
+    try {
+      await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, send));
+      return false;
+    } catch (error) {
+      const isDoubtful = findDoubt(translateError(error, exchange), exchange) !== null;
+      return exchange.isSessionLost || isDoubtful;
+    }
   }
 
   async #exchange(exchange: Exchange, send: () => Promise<unknown>): Promise<string> {
     try {
       await exchanges.run(exchange, send);
     } catch (error) {
-      const { sessionDoubt: doubt } = exchange;
+      const translated = translateError(error, exchange);
+      const doubt = findDoubt(translated, exchange);
       const isLost = exchange.isSessionLost || (doubt !== null && (await this.#ask(doubt)));
-      // With a status of 500 and more, the server may have made the call.
-      exchange.isSessionLost = isLost && (exchange.failure?.status ?? 0) < 500;
+      // With a status of 200, or of 500 and more, the server may have made the call.
+      const mayBeMade = doubt === 'answered' || (exchange.failure?.status ?? 0) >= 500;
+      exchange.isSessionLost = isLost && !mayBeMade;
       if (isLost) void this.end('the server lost the session');
-      throw translateError(error, exchange);
+      throw translated;
     }
     const result = exchange.answer === null ? null : sliceResult(exchange.answer);
     if (result !== null) return result;
     throw new ProviderFailure('protocol', 'the server sent no result', { phase: 'answered' });
   }
+}
+
+type Doubt = Exchange['sessionDoubt'] | 'answered';
+
+/** Codes of servers that answer an unknown session with a status of 200. */
+const UNKNOWN_SESSION: ReadonlySet<number> = new Set([-32_600, -32_000, -32_001]);
+
+/** How an error may mean that the server no longer knows the session; `null` if it does not. */
+function findDoubt(error: Error, { sessionDoubt, hasSession }: Exchange): Doubt {
+  if (sessionDoubt !== null || !hasSession) return sessionDoubt;
+  const isUnknown =
+    error instanceof ServerError
+      ? UNKNOWN_SESSION.has(error.code)
+      : isProviderFailure(error) && error.failure === 'protocol';
+  return isUnknown ? 'answered' : null;
 }
 
 function createOptions({ signal }: Exchange) {

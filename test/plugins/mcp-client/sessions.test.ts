@@ -292,6 +292,30 @@ describe('sessions with an MCP server', () => {
     });
   });
 
+  for (const [what, reject] of Object.entries({
+    'the error -32600': (id: unknown) =>
+      Response.json({ jsonrpc: '2.0', id, error: { code: -32_600, message: 'no session' } }),
+    'no message': () =>
+      new Response('data: {"error":"Session not found"}\n\n', {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+  } as Record<string, (id?: unknown) => Response>)) {
+    it(`opens a new session when calls and pings get 200 and ${what}`, async () => {
+      const server = await serveForgetful(reject);
+      await run(server, async ({ host }) => {
+        server.rejectCalls(true);
+        expect(await call(host)).to.include({ status: 502 });
+        server.rejectCalls(false);
+        expect(await call(host)).to.include({ status: 200 });
+        expect(countHandshakes(server)).to.equal(1);
+        server.forget();
+        expect(await call(host)).to.include({ status: 502 });
+        await waitUntil('another session', async () => (await call(host)).status === 200);
+        expect(countHandshakes(server)).to.equal(2);
+      });
+    });
+  }
+
   it('keeps the session when calls get a status of 503', async () => {
     const server = await serveForgetful(() => new Response(null, { status: 503 }));
     await run(server, async ({ host }) => {
