@@ -11,6 +11,7 @@ const CONNECTION_TEXT = {
   connecting: 'Connecting',
   live: 'Live',
   lost: 'Connection lost, trying again',
+  polling: 'Other windows are live: modules are read every 5 seconds',
 };
 
 const signOutProblem = signal<Problem | null>(null);

@@ -12,8 +12,11 @@ import type {
   SessionEnd,
 } from './types.js';
 
-/** `lost`: the host does not respond; the browser keeps trying. */
-export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+/**
+ * `lost`: the host does not respond; the browser keeps trying. `polling`: other pages of the browser
+ * have the streams.
+ */
+export const connection = signal<'connecting' | 'live' | 'lost' | 'polling'>('connecting');
 /** The modules by name, then by file. `undefined` until they are read. */
 export const modules = signal<readonly ModuleStatus[] | undefined>(undefined);
 export const modulesProblem = signal<Problem | null>(null);
@@ -31,10 +34,16 @@ const CALLS_LIMIT = 500;
 const MAX_SILENCE_MS = 20_000;
 const WATCH_MS = 5000;
 const MAX_HIDDEN_MS = 10_000;
+/** Over HTTP/1.1 a browser has six connections to a host: two stay free for pages and requests. */
+const MAX_STREAMS = 4;
 /** A read that takes longer does not delay the next one. */
 const MAX_READ_MS = 30_000;
 
 let source: EventSource | null = null;
+/** Aborted when the page closes its stream, or no longer waits for one. */
+let following: AbortController | null = null;
+/** Lets another page of the browser have a stream. */
+let releasePlace: (() => void) | null = null;
 let boot: string | null = null;
 let heardAt = 0;
 let hiding: ReturnType<typeof setTimeout> | undefined;
@@ -59,25 +68,70 @@ type CountChanges = { modules: Record<string, [number, number, number, number, n
 
 /** Follows the host until `disconnect`. */
 export function connect(): void {
-  disconnect();
+  closeStream();
   connection.value = 'connecting';
   if (document.hidden && heardAt === 0) {
     // Many pages may be opened in the background at once.
     isPaused = true;
     return;
   }
+  following = new AbortController();
+  const { signal } = following;
   watch = setInterval(reopenSilent, WATCH_MS);
   followVisibility();
+  void waitForPlace(signal).then(() => {
+    if (!signal.aborted) openStream();
+  });
+}
+
+/** Resolves when fewer than `MAX_STREAMS` other pages have a stream. Until then the page polls modules. */
+async function waitForPlace(signal: AbortSignal): Promise<void> {
+  // Browsers have locks for pages from HTTPS and loopback only.
+  if (releasePlace !== null || navigator.locks === undefined || isMultiplexed()) return;
+  while (!(await takePlace(signal)) && !signal.aborted) {
+    connection.value = 'polling';
+    void readAll();
+    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+  }
+}
+
+/** HTTP/2 and HTTP/3 carry all streams in one connection. */
+function isMultiplexed(): boolean {
+  const entries = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return /^h[23]/.test(entries[0]?.nextHopProtocol ?? '');
+}
+
+/** Returns `false` if other pages have all places. */
+async function takePlace(signal: AbortSignal): Promise<boolean> {
+  for (let place = 0; place < MAX_STREAMS; place += 1) {
+    if (await holdLock(`modgate-events-${place}`, signal)) return true;
+  }
+  return false;
+}
+
+function holdLock(name: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      if (lock === null || signal.aborted) return;
+      return new Promise<void>((release) => {
+        releasePlace = release;
+      });
+    });
+  });
+}
+
+function openStream(): void {
   const extras = [calls, approvals].filter(({ listeners }) => listeners.size > 0);
   const search = extras.map(({ name }) => `${name}=true`).join('&');
   source = new EventSource(`${API}/events${search && `?${search}`}`);
   source.addEventListener('error', () => void onError());
   on<{ boot: string }>('hello', (event) => {
     const isNew = boot !== null && boot !== event.boot;
-    const wasLost = connection.value === 'lost';
+    const hasMissed = connection.value === 'lost' || connection.value === 'polling';
     boot = event.boot;
     connection.value = 'live';
-    if (isNew || wasLost) epoch.value += 1;
+    if (isNew || hasMissed) epoch.value += 1;
     void readAll();
   });
   on<{ list: number | null }>('alive', ({ list }) => {
@@ -99,8 +153,16 @@ export function connect(): void {
 }
 
 export function disconnect(): void {
+  closeStream();
+  releasePlace?.();
+  releasePlace = null;
+}
+
+function closeStream(): void {
   isPaused = false;
   clearInterval(watch);
+  following?.abort();
+  following = null;
   source?.close();
   source = null;
 }
@@ -116,7 +178,7 @@ export function followVisibility(): void {
 }
 
 function pause(): void {
-  if (source === null) return;
+  if (following === null) return;
   disconnect();
   isPaused = true;
 }

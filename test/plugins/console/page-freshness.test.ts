@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import { useConsole } from '../../support/console/use-console.js';
 import { describeModule } from '../../support/http/modules.js';
@@ -97,6 +98,31 @@ describe('a page of the console that missed a change', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     remove('meanwhile');
     await link(page, 'meanwhile').waitFor({ state: 'detached' });
+  });
+
+  it('loads in any number of windows, of which four have a stream', async () => {
+    const first = await setup.open('/console/modules');
+    const windows = [first];
+    while (windows.length < 8) {
+      const page = await first.context().newPage();
+      await page.goto(first.url());
+      await link(page, 'crm').waitFor();
+      windows.push(page);
+    }
+    const countOf = async (text: RegExp) => {
+      const counts = windows.map((page) => page.getByText(text).count());
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    };
+    await waitUntil('four streams', async () => (await countOf(/^Live$/)) === 4);
+    expect(await countOf(/^Other windows are live/)).to.equal(4);
+    drop('everywhere');
+    for (const page of windows) await link(page, 'everywhere').waitFor();
+    // The next window follows the host in the place of one that is closed.
+    for (const page of windows.splice(1, 3)) await page.close();
+    await waitUntil('four streams again', async () => (await countOf(/^Live$/)) === 4);
+    for (const page of windows.slice(1)) await page.close();
+    remove('everywhere');
+    await link(first, 'everywhere').waitFor({ state: 'detached' });
   });
 });
 
