@@ -9,7 +9,7 @@ import {
   SurfaceError,
 } from '../../core/contract/index.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
-import { acceptsBoth, BOTH_TYPES } from './accepted-types.js';
+import { BOTH_TYPES, readAccepted, toJsonResponse } from './accepted-types.js';
 import { answerBatch, BATCH_REVISION, readBatch } from './batch.js';
 import {
   countValues,
@@ -109,14 +109,26 @@ async function serve(
     );
   }
   const headers = listForwardable(request.headers);
-  if (acceptsBoth(request.headers.get('accept'))) request.headers.set('accept', BOTH_TYPES);
+  const accepted = readAccepted(request.headers.get('accept'));
+  if (accepted.json || accepted.events) request.headers.set('accept', BOTH_TYPES);
   const isStructured = revision !== BATCH_REVISION;
   const answer = (one: ExactValue) => {
     const exchange: Exchange = { actor, call, headers, module, message: one, isStructured };
     const parsedBody = toPlain(known.get(one) ?? one);
     return handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
   };
-  return message.kind === 'array' ? answerBatch(messages, request.signal, answer) : answer(message);
+  const isBatch = message.kind === 'array';
+  const response = isBatch
+    ? await answerBatch(messages, request.signal, answer)
+    : await answer(message);
+  const isWhole = accepted.json && !accepted.events && !isSubscription(message);
+  return isWhole ? toJsonResponse(response, isBatch) : response;
+}
+
+/** Whether its response is a stream without end. */
+function isSubscription(message: ExactValue): boolean {
+  const method = findMember(message, 'method');
+  return method?.kind === 'string' && method.value === 'subscriptions/listen';
 }
 
 /** Returns `null` for `/mcp`. */

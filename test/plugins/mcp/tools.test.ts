@@ -62,6 +62,15 @@ describe('tools of the surface mcp', () => {
     }),
     { args: ['--surfaces', 'mcp'] },
   );
+  const message = (method: string) => ({ jsonrpc: '2.0', id: 1, method });
+  /** Names no revision of the protocol, like a simple client. */
+  const postMessages = (accept: string | null, body: object) =>
+    call(setup.host, {
+      method: 'POST',
+      target: '/mcp/shop',
+      headers: [JSON_TYPE, ...(accept === null ? [] : [['accept', accept] as const])],
+      body: Buffer.from(JSON.stringify(body)),
+    });
   const names = async (as: string, module: string | null = null) =>
     (await listTools(setup.host, { as, module })).map(({ name }) => name);
 
@@ -229,15 +238,10 @@ describe('tools of the surface mcp', () => {
     ).to.equal(200);
   });
 
-  it('are listed for clients that accept both types, by name or by a range', async () => {
+  it('are listed in a type that the client accepts, by name or by a range', async () => {
     const list = async (accept: string | null) => {
-      const response = await call(setup.host, {
-        method: 'POST',
-        target: '/mcp/shop',
-        headers: [JSON_TYPE, ...(accept === null ? [] : [['accept', accept] as const])],
-        body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'),
-      });
-      return response.status;
+      const { status, headers } = await postMessages(accept, message('tools/list'));
+      return status === 200 ? headerValue(headers, 'content-type') : status;
     };
     for (const accept of [
       null,
@@ -246,17 +250,32 @@ describe('tools of the surface mcp', () => {
       'application/*, text/*',
       'Application/JSON;q=0.9 , Text/Event-Stream',
     ]) {
-      expect(await list(accept), String(accept)).to.equal(200);
+      expect(await list(accept), String(accept)).to.equal('text/event-stream');
     }
-    for (const accept of [
-      'application/json',
-      'text/event-stream',
-      'application/*',
-      'text/html',
-      'application/json, */*;q=0.0',
-    ]) {
+    expect(await list('text/event-stream')).to.equal('text/event-stream');
+    for (const accept of ['application/json', 'application/*', 'application/json, */*;q=0.0']) {
+      expect(await list(accept), accept).to.equal('application/json');
+    }
+    for (const accept of ['text/html', 'text/plain;q=0.5']) {
       expect(await list(accept), accept).to.equal(406);
     }
+  });
+
+  it('are called by clients that read JSON alone, and send batches', async () => {
+    const params = { name: 'shop_get_item', arguments: { path_id: '7' } };
+    const one = { ...message('tools/call'), params: { ...params, _meta: { progressToken: 1 } } };
+    const single = await postMessages('application/json', one);
+    const result = { content: [{ type: 'text', text: '{"ok":true}' }] };
+    expect(parseJson(single)).to.deep.include({ id: 1, result });
+    const batch = await postMessages('application/json', [one, { ...message('ping'), id: 2 }]);
+    expect(JSON.parse(batch.body.toString())).to.deep.equal([
+      { jsonrpc: '2.0', id: 1, result },
+      { jsonrpc: '2.0', id: 2, result: {} },
+    ]);
+    const unknown = await postMessages('application/json', message('tools/none'));
+    expect(parseJson(unknown)).to.have.nested.property('error.code', -32_601);
+    const { id: _id, ...notification } = message('notifications/initialized');
+    expect((await postMessages('application/json', notification)).status).to.equal(202);
   });
 
   it('have no stream of older revisions', async () => {
