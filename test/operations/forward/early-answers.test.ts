@@ -11,7 +11,7 @@ import { use } from '../../support/use.js';
 
 /** More than the buffers of two sockets hold. */
 const LENGTH = 8_000_000;
-const JSON_TEXT = JSON.stringify('x'.repeat(LENGTH));
+const JSON_BYTES = Buffer.from(JSON.stringify('x'.repeat(LENGTH)));
 const ROUTES = ['POST', 'PUT'].flatMap((method) => [
   {
     ...{ method, path: '/json', capability: 'm.use' },
@@ -81,7 +81,7 @@ describe('providers that answer before they have read a request', () => {
     const response = await fetch(`${host.url}/modules/${module}/http${path}`, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON_TEXT,
+      body: JSON_BYTES,
     });
     return { status: response.status, text: await response.text() };
   };

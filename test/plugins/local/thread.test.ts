@@ -12,8 +12,9 @@ import { createInvocation, eventually, type OpenedProvider, openAdapter } from '
 
 const FILE = './crm.mjs';
 const NEVER = new AbortController().signal;
-/** Blocks the event loop of the thread like an endless loop, without CPU time. */
-const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
+/** Blocks the event loop of the thread like a loop, without CPU time. Milliseconds; default without end. */
+const block = (ms = Number.POSITIVE_INFINITY) =>
+  `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms});`;
 /**
  * The number of restarts after which leaks are visible; test/load/measured/lifetimes.test.ts measures
  * memory over many.
@@ -270,8 +271,7 @@ describe('thread of a local module', () => {
   });
 
   it('opens a module whose top level computes for longer than it may wait', async () => {
-    const source = `const end = Date.now() + 6_000; while (Date.now() < end);
-      export default () => ({ status: 200, body: 1 });`;
+    const source = `${block(6_000)} export default () => ({ status: 200, body: 1 });`;
     expect(textOf(await ask(await open(source), '/'))).to.equal('1');
   });
 
@@ -279,7 +279,7 @@ describe('thread of a local module', () => {
     const before = countThreads();
     for (const [code, reason] of [
       ['process.exit(3);', /cannot be imported: it called process\.exit\(3\)/],
-      [BLOCK, /cannot be imported: its top level did not end within 25000 ms/],
+      [block(), /cannot be imported: its top level did not end within 25000 ms/],
     ] as const) {
       const error = await open(`${code} export default () => {};`).then(
         () => expect.fail('expected the file to be refused'),
@@ -302,7 +302,7 @@ describe('thread of a local module', () => {
     expect(await messageOf(opened.pop()?.close() ?? throwing.close())).to.match(
       /close failed: mine/,
     );
-    for (const code of ['new Promise(() => {})', `{ ${BLOCK} }`]) {
+    for (const code of ['new Promise(() => {})', `{ ${block()} }`]) {
       await open(`export default () => {}; export const close = async () => ${code};`);
       const closing = opened.pop()?.close() ?? expect.fail('nothing was opened');
       expect(await messageOf(closing)).to.match(/did not finish within 1500 ms/);

@@ -6,6 +6,7 @@ import {
   createInvocation,
   REFERENCE_SECRET,
 } from '../../../core/testkit/index.js';
+import { waitUntil } from '../http/wait-until.js';
 import { sideBySide } from '../side-by-side.js';
 import { type RunningHost, startHost } from '../start-host.js';
 import { rawModeSuite } from './raw-mode-suite.js';
@@ -50,9 +51,11 @@ export function throughHostSuite(...kinds: readonly string[]): void {
         const readConfig = async () => {
           return textOf(await provider.invoke(createInvocation({ target: '/config' })));
         };
-        const end = Date.now() + 10_000;
-        let delivered = await readConfig();
-        while (delivered === '' && Date.now() < end) delivered = await readConfig();
+        let delivered = '';
+        await waitUntil('the configuration', async () => {
+          delivered = await readConfig();
+          return delivered !== '';
+        });
         await context.scope.close();
         await reference.stop();
         expect(JSON.parse(delivered)).to.deep.equal({
