@@ -183,6 +183,12 @@ function parseMessage(text: string): ExactValue | Response {
 /** The library needs no arguments: they are looked at when the tool is known. */
 function withoutArguments(message: ExactValue): ExactValue {
   const params = findMember(message, 'params');
+  if (message.kind === 'object' && params?.kind === 'null') {
+    // Some clients write it for a method without parameters, which the library rejects.
+    const members = new Map(message.members);
+    members.delete('params');
+    return { ...message, members };
+  }
   const hasArguments = findMember(params, 'arguments') !== undefined;
   if (!hasArguments || message.kind !== 'object' || params?.kind !== 'object') return message;
   const members = new Map(params.members).set('arguments', NO_ARGUMENTS);

@@ -272,6 +272,8 @@ describe('tools of the surface mcp', () => {
       { jsonrpc: '2.0', id: 1, result },
       { jsonrpc: '2.0', id: 2, result: {} },
     ]);
+    const ping = await postMessages('application/json', { ...message('ping'), params: null });
+    expect(parseJson(ping)).to.deep.equal({ jsonrpc: '2.0', id: 1, result: {} });
     const unknown = await postMessages('application/json', message('tools/none'));
     expect(parseJson(unknown)).to.have.nested.property('error.code', -32_601);
     const { id: _id, ...notification } = message('notifications/initialized');
