@@ -207,7 +207,8 @@ export class FleetMember implements Fleet {
       }
     } catch (error) {
       this.#reported = null;
-      this.#warn(error);
+      // A host that stops closes its store.
+      if (!this.#isStopped) this.#warn(error);
     }
   }
 

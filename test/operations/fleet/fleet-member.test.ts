@@ -128,6 +128,27 @@ describe('heartbeats of a host', () => {
     expect(removed).to.deep.equal(['first']);
   });
 
+  it('warn of no failure once the host stops', async () => {
+    let fail = (_error: Error) => {};
+    blocked = new Promise((_resolve, reject) => {
+      fail = reject;
+    });
+    change();
+    await untilBeats(2);
+    const left = member.leave();
+    fail(new Error('the store is closed'));
+    await left;
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('warn of a failure', async () => {
+    storeTime = () => {
+      throw new Error('the store is closed');
+    };
+    change();
+    await waitUntil('the warning', () => warnings.length === 1);
+  });
+
   it('warn of a clock that differs from that of the store', async () => {
     expect(member.clockSkewMs).to.be.within(-1000, 1000);
     expect(warnings).to.deep.equal([]);
