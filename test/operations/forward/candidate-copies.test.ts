@@ -10,7 +10,7 @@ import {
 } from '../../support/isolation/write-plugin.js';
 import { scrape } from '../../support/observability/exposition.js';
 import { answerJson, startProvider } from '../../support/provider.js';
-import { startHostProcess } from '../../support/start-host.js';
+import { startHost, startHostProcess } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 import { use } from '../../support/use.js';
 
@@ -94,7 +94,7 @@ describe('copies for a candidate', () => {
       client_id: 'gateway',
       client_secret: 'env:CRM_SECRET',
     };
-    return startHostProcess({
+    return startHost({
       env: { CRM_SECRET: 'secret-of-the-client', SIGNING: 'secret-of-the-signer' },
       args: [
         ...['--plugins', join(folder, 'plugins')],

@@ -5,7 +5,7 @@ import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { answerJson, startProvider } from '../../support/provider.js';
-import { startHostProcess } from '../../support/start-host.js';
+import { startHost } from '../../support/start-host.js';
 import { use } from '../../support/use.js';
 
 const ROUTES = [
@@ -39,7 +39,7 @@ describe('a candidate beside the live provider', () => {
   const candidate = use(() =>
     startProvider((request, response) => answerCandidate(request, response)),
   );
-  const host = use(() => startHostProcess({ env: { TOKEN: 'secret-of-the-provider' } }));
+  const host = use(() => startHost({ env: { TOKEN: 'secret-of-the-provider' } }));
   beforeEach(() => {
     answerLive = answerJson({ a: 1 });
     answerCandidate = answerJson({ a: 1 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
 import { CODE_PUBLISHER, readReleases, useWorkspace } from '../../support/releases.js';
-import { startHostProcess } from '../../support/start-host.js';
+import { startHost, startHostProcess } from '../../support/start-host.js';
 import { use } from '../../support/use.js';
 
 const routes = (path: string) => [{ method: 'GET', path, capability: 'crm.read' }];
@@ -11,9 +11,8 @@ for (const workers of ['1', '2']) {
   describe(`a release that ${workers} workers serve`, () => {
     const workspace = useWorkspace(`${CODE_PUBLISHER},modgate.modules.read`);
 
-    const host = use(() =>
-      startHostProcess({ args: ['--modules', 'store:', '--workers', workers] }),
-    );
+    const start = workers === '1' ? startHost : startHostProcess;
+    const host = use(() => start({ args: ['--modules', 'store:', '--workers', workers] }));
 
     /** Opens for as long as DNS does not answer: 3 s. */
     const describeSlow = (path: string) => ({

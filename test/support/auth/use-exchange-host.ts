@@ -4,7 +4,7 @@ import { type ExchangeServer, startExchangeServer } from '../exchange-server.js'
 import { createSigningKey, ISSUER, signToken } from '../fake-issuer.js';
 import { buildManifest, describeModule } from '../http/modules.js';
 import { answerJson, type ScriptedProvider, startProvider } from '../provider.js';
-import { type HostProcess, startHostProcess } from '../start-host.js';
+import { type RunningHost, startHost } from '../start-host.js';
 import { createFolder } from '../temporary-folder.js';
 import { use } from '../use.js';
 
@@ -19,7 +19,7 @@ const OPS_SCOPES = 'modgate.calls.read,modgate.modules.read,modgate.explain';
 export interface ExchangeHost {
   readonly server: ExchangeServer;
   readonly provider: ScriptedProvider;
-  readonly host: HostProcess;
+  readonly host: RunningHost;
   readonly folder: string;
   /** A token of the issuer whose tokens are exchanged. */
   tokenOf(subject: string, claims?: object): Promise<string>;
@@ -89,7 +89,7 @@ export function useExchangeHost(
       { issuer: ISSUER, ...entry },
     ];
     writeFileSync(join(folder, 'issuers.json'), JSON.stringify({ issuers }));
-    return startHostProcess({
+    return startHost({
       env: { CRM_SECRET: SECRET },
       args: ['--issuers', join(folder, 'issuers.json'), ...args],
       files: modules(describeOn, server),

@@ -5,7 +5,7 @@ import { expectProblem } from '../../../support/http/expect-problem.js';
 import { describeModule } from '../../../support/http/modules.js';
 import { waitUntil } from '../../../support/http/wait-until.js';
 import { answerJson, startProvider } from '../../../support/provider.js';
-import { startHostProcess } from '../../../support/start-host.js';
+import { startHost } from '../../../support/start-host.js';
 import { use } from '../../../support/use.js';
 
 const TOKEN = 'token-that-nobody-may-read';
@@ -51,7 +51,7 @@ describe('a module with OAuth 2', () => {
         breaker: { failures: 1, open_ms: 60_000 },
         retry: { attempts: 2 },
       });
-    return startHostProcess({
+    return startHost({
       env: { CRM_SECRET: SECRET },
       files: { 'crm.json': describeOn('crm'), 'late.json': describeOn('late') },
     });
