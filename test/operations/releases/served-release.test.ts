@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { call } from '../../support/http/call.js';
 import { describeModule } from '../../support/http/modules.js';
+import { waitUntil } from '../../support/http/wait-until.js';
 import { CODE_PUBLISHER, readReleases, useWorkspace } from '../../support/releases.js';
 import { startHost, startHostProcess } from '../../support/start-host.js';
 import { use } from '../../support/use.js';
@@ -43,7 +44,10 @@ for (const workers of ['1', '2']) {
       // No endpoint is known, so that the route is 502: the path is one of the release.
       const { status } = await call(host, { target: '/modules/slow/http/first' });
       expect(status).to.equal(502);
-      const lines = host.logs().map(({ msg }) => msg);
+      const listMessages = () => host.logs().map(({ msg }) => msg);
+      // The output of a process arrives after the response.
+      await waitUntil('the line', () => listMessages().includes('release served'));
+      const lines = listMessages();
       const served = lines.indexOf('release served');
       expect(lines.indexOf('module changed')).to.be.within(0, served);
       const { active, hosts } = await readReleases(host);
