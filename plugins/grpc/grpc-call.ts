@@ -42,14 +42,9 @@ interface CallEnd {
 const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Messages that wait for their reader before the stream is paused. */
 const MAX_AHEAD = 16;
-/**
- * The codes of gRPC for HTTP statuses of a proxy. gRPC has UNAVAILABLE for 429, which servers that
- * limit calls themselves do not send, and which opens the circuit.
- */
-const PROXY_CODES: ReadonlyMap<number | null | undefined, number> = new Map([
-  [401, 16],
-  [429, 8],
-]);
+/** What gRPC takes a proxy to say with a status of 401. */
+const UNAUTHENTICATED: GrpcStatus = { code: 16, message: '', details: null };
+const UNAUTHORIZED = 401;
 /** HTTP statuses of proxies that have no server. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -209,15 +204,14 @@ export class GrpcCall {
     this.#hasHead = true;
     const isLarge = this.#isTooLarge(headers);
     const failure = isLarge ? createMalformed(TOO_LARGE) : findHeadFailure(headers);
-    const code = PROXY_CODES.get(failure?.status);
-    if (code !== undefined) this.#endAs(code, headers['retry-after']);
+    if (failure?.status === UNAUTHORIZED) this.#endAs(UNAUTHENTICATED);
     else if (failure !== null) this.fail(failure);
     else this.#notify();
   }
 
   /** Ends the call with a status, whatever else arrives. */
-  #endAs(code: number, retryAfter: string | undefined): void {
-    this.end = { status: { code, message: '', details: null, retryAfter }, trailers: {} };
+  #endAs(status: GrpcStatus): void {
+    this.end = { status, trailers: {} };
     this.#stop();
   }
 

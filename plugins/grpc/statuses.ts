@@ -10,8 +10,6 @@ export interface GrpcStatus {
   readonly message: string;
   /** `grpc-status-details-bin`, decoded. */
   readonly details: Uint8Array | null;
-  /** The header of a proxy that answered in place of the server. */
-  readonly retryAfter?: string | undefined;
 }
 
 /** The names of the codes, by number. */
@@ -82,13 +80,12 @@ export function toErrorOutcome(status: GrpcStatus, registry: Registry): Outcome 
   if (name in FAILURES) throw toFailure(status);
   const details = readDetails(status.details, registry);
   const retryMs = details.retryMs ?? null;
-  const retryAfter = retryMs === null ? status.retryAfter : String(Math.ceil(retryMs / 1000));
   const body = { code: name, message: status.message, errors: details.errors };
   return {
     status: HTTP_STATUSES[name],
     headers: {
       'content-type': 'application/json',
-      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+      ...(retryMs !== null && { 'retry-after': String(Math.ceil(retryMs / 1000)) }),
     },
     body: Buffer.from(JSON.stringify(body)),
   };

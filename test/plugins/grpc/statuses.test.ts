@@ -1,5 +1,3 @@
-import { createServer, type OutgoingHttpHeaders } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { create, type JsonValue, toBinary } from '@bufbuild/protobuf';
 import { anyPack, DurationSchema } from '@bufbuild/protobuf/wkt';
 import { Metadata } from '@grpc/grpc-js';
@@ -83,60 +81,6 @@ for (const mode of ['problem', 'passthrough']) {
     });
   });
 }
-
-describe('statuses of a proxy in front of a server of gRPC', () => {
-  let answer: OutgoingHttpHeaders = {};
-  const proxy = use(
-    async () => {
-      const server = createServer();
-      server.on('stream', (stream) => {
-        stream.on('error', () => {});
-        stream.respond(answer);
-        stream.end('<html>');
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    },
-    (server) => {
-      server.close();
-    },
-  );
-  const readUrl = () => `grpc://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const hosts = ['problem', 'passthrough'].map((mode) =>
-    use(() => {
-      const breaker = { failures: 100 };
-      const files = describeLibrary(ROUTES, readUrl(), { provider_errors: mode, breaker });
-      return startHost({ files });
-    }),
-  );
-
-  for (const [sent, [status, passed, failure, retryAfter]] of Object.entries({
-    400: [502, 502, 'status', null],
-    401: [502, 502, 'status', null],
-    403: [502, 502, 'status', null],
-    404: [502, 502, 'status', null],
-    413: [502, 502, 'status', null],
-    429: [502, 429, 'status', '7'],
-    500: [502, 502, 'status', null],
-    502: [502, 502, 'unavailable', null],
-    503: [502, 502, 'unavailable', null],
-    504: [502, 502, 'unavailable', null],
-  } as Record<number, [number, number, string, string | null]>)) {
-    it(`reports ${sent} by the table`, async () => {
-      answer = { ':status': Number(sent), 'content-type': 'text/html', 'retry-after': '7' };
-      for (const [index, expected] of [status, passed].entries()) {
-        const caller = createCaller(hosts[index]?.url ?? '');
-        const response = await caller('/fail', { method: 'POST', body: '{}' });
-        const { errors } = JSON.parse(response.text) as Problem;
-        const reasons = new Map(errors.map(({ field, reason }) => [field, reason]));
-        expect(response.status, response.text).to.equal(expected);
-        expect(response.headers.get('retry-after')).to.equal(retryAfter);
-        expect(reasons.get('failure')).to.equal(failure);
-        expect(String(reasons.get('provider_status'))).to.equal(sent);
-      }
-    });
-  }
-});
 
 describe('details of a status', () => {
   let details: readonly JsonValue[] = [];
