@@ -2,7 +2,6 @@ import { debuglog } from 'node:util';
 import { CommanderError } from 'commander';
 import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
-import { ListenError } from '../http/server/listen.js';
 import { PluginError } from '../plugin-loader/plugin-error.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
 import { CommandError } from './command-error.js';
@@ -39,7 +38,7 @@ export async function runCli(args: readonly string[], given: CommandContext): Pr
 }
 
 /** Errors that a command cannot avoid. */
-const FAILURES = [CommandError, ListenError, PluginError, StoreUnavailable];
+const FAILURES = [CommandError, PluginError, StoreUnavailable];
 
 /** The message of a failed command, and its exit code; `null` for a bug. */
 export function describeCommandFailure(

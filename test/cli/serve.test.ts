@@ -35,14 +35,9 @@ describe('start of modgate serve', () => {
     ...args,
   ];
 
-  async function rejectionOf(
-    args: readonly string[],
-    env: Environment = {},
-    { run = rejectStart, code = 2 } = {},
-  ) {
-    const result = await run(describeStart(args), env);
-    const { stdout, stderr } = result;
-    expect({ code: result.code, stdout }, stderr).to.deep.equal({ code, stdout: '' });
+  async function rejectionOf(args: readonly string[], env: Environment = {}, run = rejectStart) {
+    const { code, stdout, stderr } = await run(describeStart(args), env);
+    expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^modgate: [^\n]+\n$/);
     return stderr.slice('modgate: '.length, -1);
   }
@@ -50,9 +45,7 @@ describe('start of modgate serve', () => {
   const development = ['--env', 'development'];
 
   it('fails in production without an authenticator', async () => {
-    expect(await rejectionOf([], {}, { run: runModgate })).to.include(
-      'no authenticator is configured',
-    );
+    expect(await rejectionOf([], {}, runModgate)).to.include('no authenticator is configured');
     expect(await rejectionOf([], { MODGATE_ENV: 'production' })).to.include('--tokens FILE');
   });
 
@@ -115,20 +108,23 @@ describe('start of modgate serve', () => {
     expect(rejection).to.match(/^MODGATE_LOG_LEVEL must be one of trace, /);
   });
 
-  it('fails on a port that is in use, so that a supervisor tries again', async () => {
+  it('fails on a port that is in use', async () => {
     const occupant = createServer();
     await listen(occupant);
     const { port } = occupant.address() as AddressInfo;
-    const args = [...development, '--port', String(port)];
-    const rejection = await rejectionOf(args, {}, { run: runModgate, code: 1 });
+    const rejection = await rejectionOf([...development, '--port', String(port)], {}, runModgate);
     occupant.close();
     expect(rejection).to.equal(`--port: 127.0.0.1:${port} is already in use`);
   });
 
   it('fails on an address of another machine', async () => {
     // TEST-NET-1 (RFC 5737) is assigned to no machine.
-    const args = ['--tokens', join(folder, 'tokens.json'), '--host', '192.0.2.1'];
-    const rejection = await rejectionOf(args, {}, { code: 1 });
+    const rejection = await rejectionOf([
+      '--tokens',
+      join(folder, 'tokens.json'),
+      '--host',
+      '192.0.2.1',
+    ]);
     expect(rejection).to.equal('--host: 192.0.2.1:0 is not an address of this machine');
   });
 });

@@ -9,7 +9,7 @@ import type { HostConfig } from '../../config/settings.js';
 import { SETTING_NAMES } from '../../config/settings.js';
 import { findUnknownVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
-import { describeListenError, ListenError } from '../../http/server/listen.js';
+import { describeListenError } from '../../http/server/listen.js';
 import { type Logger, openLog } from '../../log/logger.js';
 import { reportListening } from '../../report-listening.js';
 import { findOlderStore } from '../../store/older-store.js';
@@ -72,7 +72,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     else await serveWithWorkers(settings, workers, log, stopped, hangUp);
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof ListenError) throw error;
+    if (error instanceof ConfigError) throw error;
     log.fatal({ err: error }, 'host failed');
     return EXIT.failure;
   } finally {

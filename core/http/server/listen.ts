@@ -1,12 +1,8 @@
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 import type { ReadConfig } from '../../config/read-config.js';
+import { ConfigError } from '../../errors.js';
 
 type Place = ReadConfig<'host' | 'port'>;
-
-/** The address cannot be used now: another process or the start of the machine may free it. */
-export class ListenError extends Error {
-  override readonly name = 'ListenError';
-}
 
 /** The errors of `server.listen` about the address, which is a setting. */
 const PROBLEMS: Readonly<Record<string, { setting: 'host' | 'port'; text: string }>> = {
@@ -34,13 +30,14 @@ export function listen(
   });
 }
 
-/** Returns a ListenError if another address would help, otherwise the error itself. */
+/** Returns a ConfigError if another address would help, otherwise the error itself. */
 export function describeListenError(error: unknown, place: Place): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
   const problem = PROBLEMS[code];
   if (problem === undefined) return error;
   const { host, port } = place.config;
   const subject = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  const message = `${place.sources[problem.setting]}: ${subject} ${problem.text}`;
-  return new ListenError(message, { cause: error });
+  return new ConfigError(`${place.sources[problem.setting]}: ${subject} ${problem.text}`, {
+    cause: error,
+  });
 }

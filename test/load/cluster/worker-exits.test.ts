@@ -158,7 +158,7 @@ describe('start of modgate serve --workers', () => {
     const { code, stdout, stderr } = await serve(['--workers', '2', '--port', String(port)]);
     occupant.close();
     expect(stderr).to.equal(`modgate: --port: 127.0.0.1:${port} is already in use\n`);
-    expect(code).to.equal(1);
+    expect(code).to.equal(2);
     expect(stdout).to.not.include('listening');
   });
 
