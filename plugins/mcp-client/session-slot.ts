@@ -59,8 +59,8 @@ export class SessionSlot {
   #current: OpenSession | null = null;
   /** The reason why there is no session, unless one is starting. */
   #problem: string | null = null;
-  /** Whether there has never been a session that callers share. */
-  #isStarting: boolean;
+  /** Whether there has never been a session. */
+  #isStarting = true;
   #context: CallContext | undefined;
   #usedAt = performance.now();
   #calls = 0;
@@ -68,7 +68,6 @@ export class SessionSlot {
   constructor(options: SlotOptions) {
     this.#options = options;
     this.#context = options.context;
-    this.#isStarting = options.context === undefined;
     let settle: (error?: unknown) => void = () => {};
     this.first = new Promise((resolve, reject) => {
       settle = (error) => (error instanceof UnusableCommand ? reject(error) : resolve());

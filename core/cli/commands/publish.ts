@@ -53,7 +53,7 @@ and providers now, and stores them with the release. Hosts with --modules
 store: serve it within a second. The release is made from the one that
 .modgate-release beside the folder names; 'modgate publish' and
 'modgate releases pull' write this file.
-Warns of a host that rejects the release or a module of it within 3 s.
+Warns of a host that rejects the release or a module of it within 5 s.
 To see the difference before, run 'modgate check DIR --against URL'.
 Exits with 1 when another release is active, and when a canary goes back.
 With --wait it also exits with 1 at the time limit, when a host rejects the

@@ -10,7 +10,8 @@ const HELP = `
 Without a release it goes back to the one that the active release was made
 from. While a canary is tried it ends the canary instead. Needs the scope
 modgate.releases; for a release with code, or one that uses credentials of the
-hosts in another way than the active one, also modgate.releases.code.`;
+hosts in another way than the active one, also modgate.releases.code.
+Warns of a host that rejects the release or a module of it within 5 s.`;
 
 export function define(command: Command): void {
   command

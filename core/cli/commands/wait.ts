@@ -92,7 +92,10 @@ function formatState({ state, file, reason, hint }: ListedModule): string {
   return `${state} (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
 }
 
-/** Polls until all hosts of the fleet serve the module or digest, or one is lost. */
+/**
+ * Polls until all hosts of the fleet serve the module or digest, one is lost, or the host that answers
+ * has rejected it.
+ */
 function waitForFleet(
   client: HostClient,
   served: string,
@@ -100,10 +103,24 @@ function waitForFleet(
   { ignoreLost = false }: WaitOptions,
 ) {
   const path = `/fleet?serves=${encodeURIComponent(served)}`;
-  return pollHost(timeoutMs, () => requestJson(client, path, fleetStatus), decide, giveUp);
+  const tracker = new WaitTracker(served);
+  return pollHost(
+    timeoutMs,
+    async () => ({
+      ...(await requestJson(client, path, fleetStatus)),
+      ...(await requestJson(client, '/modules', moduleList)),
+    }),
+    decide,
+    giveUp,
+  );
 
   /** Returns `null` while hosts may still follow. */
-  function decide({ hosts }: FleetStatus) {
+  function decide({ hosts, modules }: FleetStatus & { readonly modules: readonly ListedModule[] }) {
+    const end = tracker.observe(modules, client.clockSkewMs);
+    if (end?.outcome === 'rejected') {
+      const detail = `${served} is ${formatState(end.module)}`;
+      return { outcome: end.outcome, detail, hosts };
+    }
     const lost = hosts.filter(({ state }) => state === 'lost');
     if (lost.length > 0 && !ignoreLost) {
       const detail = `${nameHosts(lost)} lost; with --ignore-lost the others alone count`;

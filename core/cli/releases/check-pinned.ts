@@ -24,13 +24,15 @@ export async function checkPinned(
   context: Parameters<typeof checkFiles>[1],
 ): Promise<CheckReport> {
   if (!before.files.some(isPinned)) return { ...before, diagnostics: [] };
-  const known = new Set(before.diagnostics.map(({ message }) => message));
+  const nameIn = (root: string, { file, message }: CheckReport['diagnostics'][number]) =>
+    `${relative(root, file)}: ${message}`;
+  const known = new Set(before.diagnostics.map((one) => nameIn(folder, one)));
   const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
   try {
     return await new ReleaseFolder(stateDir).withFiles(files, async (copy) => {
       const report = await checkFiles(copy, context);
       const diagnostics = report.diagnostics
-        .filter(({ message }) => !known.has(message))
+        .filter((one) => !known.has(nameIn(copy, one)))
         .map((one) => ({ ...one, file: join(folder, relative(copy, one.file)) }));
       return { ...report, diagnostics, notes: [], ignored: [] };
     });

@@ -18,7 +18,7 @@ type Answer = readonly [releases: ReleasesStatus, fleet: FleetStatus | null];
 const NO_FLEET = 404;
 
 /** Hosts report within a second; one with large modules takes longer. */
-const REPORT_MS = 3000;
+const REPORT_MS = 5000;
 
 /** Why a host does not serve a release, as far as hosts have reported soon; `null` if they do. */
 export async function findRejection(client: HostClient, release: string): Promise<string | null> {

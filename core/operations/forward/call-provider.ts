@@ -216,7 +216,12 @@ export function createCallHeaders(
     isClientTrace: clientTrace !== null,
     takesBody: route !== null && route.body !== 'none' && !isBodyIgnored(request.method, route),
     sendsBytes: input.sendsBytes === true,
-    wanted: route && acceptedContentOf(route, request.headers.get('accept')),
+    wanted:
+      route &&
+      acceptedContentOf(
+        request.isHttp10 ? { ...route, stream: null } : route,
+        request.headers.get('accept'),
+      ),
     isRaw,
   });
   if (input.headers !== undefined) Object.assign(headers, input.headers);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
-import { namesListedType } from '../../lib/media-type.js';
+import { namesListedType, namesMediaType } from '../../lib/media-type.js';
 import { andThen } from '../../lib/promises.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
@@ -10,6 +10,7 @@ import type { Upload } from '../../provider/provider-call.js';
 import { createUnapprovedReply, UnapprovedCall } from '../approvals/unapproved-call.js';
 import type { ExplainedRouteCall } from '../explain/explained-request.js';
 import { fail, pass, unknown } from '../explain/step-report.js';
+import { JSON_TYPE } from '../reply.js';
 import type { CallerRequest } from '../request.js';
 import type { ReportedStep, RouteStep } from '../step.js';
 import { assertHandshake } from '../websocket/websocket-call.js';
@@ -68,8 +69,12 @@ function isStreamWanted(
   { responseBytes, stream }: LiveRoute,
   { headers }: Pick<CallerRequest, 'headers'>,
 ): boolean {
+  const accept = headers.get('accept');
+  if (stream?.isOptional) {
+    return namesMediaType(accept, stream.mediaType) && !namesMediaType(accept, JSON_TYPE);
+  }
   if (responseBytes?.besideJson !== true) return (responseBytes ?? stream) !== null;
-  return namesListedType(headers.get('accept'), responseBytes.types ?? []);
+  return namesListedType(accept, responseBytes.types ?? []);
 }
 
 /** A malformed `connection` header is 400. */

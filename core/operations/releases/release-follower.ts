@@ -207,7 +207,7 @@ export class ReleaseFollower {
       return served;
     }
     const problem =
-      expected === null ? await this.#drop(served) : await this.#use(expected, isCanary);
+      expected === null ? await this.#drop(served, canary) : await this.#use(expected, isCanary);
     // Never names the kept release: whoever publishes it again waits until it is active.
     const report = problem === null || expected === null ? problem : `${expected} ${problem}`;
     if (report !== null && report !== this.#problem) {
@@ -219,14 +219,14 @@ export class ReleaseFollower {
   }
 
   /**
-   * Serves nothing if the served release was a canary, the first release, that went back.
+   * Serves nothing if the served release is the first one, as a canary of others or one that went back.
    * @returns the reason why it is kept: the store has lost its releases, or another one is used
    */
-  async #drop(served: string | null): Promise<string | null> {
+  async #drop(served: string | null, canary: ReleaseState['canary']): Promise<string | null> {
     const { store, fleet } = this.#options;
     const release = served === null ? null : await store.releases.get(fleet, served);
     const outcome = release?.verdict?.outcome ?? 'released';
-    if (served !== null && outcome === 'released') return LOST;
+    if (served !== null && served !== canary?.release && outcome === 'released') return LOST;
     await this.#folder.useNothing();
     return null;
   }

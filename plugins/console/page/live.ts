@@ -76,21 +76,21 @@ export function connect(): void {
     return;
   }
   following = new AbortController();
-  const { signal } = following;
+  const { signal: closed } = following;
   watch = setInterval(reopenSilent, WATCH_MS);
   followVisibility();
-  void waitForPlace(signal).then(() => {
-    if (!signal.aborted) openStream();
+  void waitForPlace(closed).then(() => {
+    if (!closed.aborted) openStream();
   });
 }
 
 /** Resolves when fewer than `MAX_STREAMS` other pages have a stream. Until then the page polls modules. */
-async function waitForPlace(signal: AbortSignal): Promise<void> {
+async function waitForPlace(closed: AbortSignal): Promise<void> {
   // Browsers have locks for pages from HTTPS and loopback only.
   if (releasePlace !== null || navigator.locks === undefined || isMultiplexed()) return;
-  while (!(await takePlace(signal)) && !signal.aborted) {
+  while (!(await takePlace(closed)) && !closed.aborted) {
     connection.value = 'polling';
-    void readAll();
+    if (!isReading()) void readAll();
     await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   }
 }
@@ -102,22 +102,24 @@ function isMultiplexed(): boolean {
 }
 
 /** Returns `false` if other pages have all places. */
-async function takePlace(signal: AbortSignal): Promise<boolean> {
+async function takePlace(closed: AbortSignal): Promise<boolean> {
   for (let place = 0; place < MAX_STREAMS; place += 1) {
-    if (await holdLock(`modgate-events-${place}`, signal)) return true;
+    if (await holdLock(`modgate-events-${place}`, closed)) return true;
   }
   return false;
 }
 
-function holdLock(name: string, signal: AbortSignal): Promise<boolean> {
+/** A browser that forbids locks, such as for a page without storage, counts as a free place. */
+function holdLock(name: string, closed: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    void navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+    const held = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       resolve(lock !== null);
-      if (lock === null || signal.aborted) return;
+      if (lock === null || closed.aborted) return;
       return new Promise<void>((release) => {
         releasePlace = release;
       });
     });
+    held.catch(() => resolve(true));
   });
 }
 
@@ -135,8 +137,7 @@ function openStream(): void {
     void readAll();
   });
   on<{ list: number | null }>('alive', ({ list }) => {
-    const isReading = readingSince !== null && Date.now() - readingSince < MAX_READ_MS;
-    if (list !== null && !isReading && list !== hashShown()) void readAll();
+    if (list !== null && !isReading() && list !== hashShown()) void readAll();
   });
   on<Changes>('modules', applyChanges);
   on<CountChanges>('counts', applyCounts);
@@ -219,6 +220,10 @@ function listenTo<T>(
     listeners.delete(listener);
     if (listeners.size === 0 && source !== null) connect();
   };
+}
+
+function isReading(): boolean {
+  return readingSince !== null && Date.now() - readingSince < MAX_READ_MS;
 }
 
 /** Reads the state of all modules again. */

@@ -121,6 +121,17 @@ describe('a fleet', () => {
     });
   });
 
+  it('is not waited for any longer when the host rejects the module', async () => {
+    const host = await fleet.start({ files: FILES });
+    await fleet.until(host, 'agreement', areReady(1));
+    const waiting = fleet.run(host, 'wait', 'other', '--all-hosts', '--timeout', '1h', '--json');
+    host.drop('other.json', { module: 'other', provider: { kind: 'http', config: {} } });
+    const { code, stdout } = await waiting;
+    const { outcome, detail } = JSON.parse(stdout);
+    expect({ code, outcome }).to.deep.equal({ code: 1, outcome: 'rejected' });
+    expect(detail).to.match(/^other is refused \(other\.json\): /);
+  });
+
   it('counts a host with workers once', async () => {
     const host = await fleet.start({ files: FILES, args: ['--workers', '2'] });
     const { hosts } = await fleet.until(

@@ -492,32 +492,40 @@ describe('sessions with an MCP server', () => {
     });
   }
 
-  it('answers 503 until the first handshake has ended', async () => {
-    const tools = await startServer({ mode: 'sessions' });
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const slow = await serveFetch(async (request) => {
-      const body = await request.text();
-      if (body.includes('"initialize"')) await finished;
-      const { method, headers } = request;
-      // Set anew for the body.
-      headers.delete('content-length');
-      return fetch(tools.url, { method, headers, ...(body !== '' && { body }) });
-    });
-    await run(slow, async ({ host }) => {
-      expect(await call(host)).to.deep.include({
-        status: 503,
-        failure: 'unavailable',
-        detail: 'the provider of the module is starting',
-        retryAfter: '1',
+  for (const sessions of ['shared', 'actor']) {
+    it(`answers 503 until the first handshake has ended: sessions ${sessions}`, async () => {
+      const tools = await startServer({ mode: 'sessions' });
+      let finish = () => {};
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
       });
-      finish();
-      await waitUntil('it is called', async () => (await call(host)).status === 200);
+      let isSlow = sessions === 'shared';
+      const slow = await serveFetch(async (request) => {
+        const body = await request.text();
+        if (isSlow && body.includes('"initialize"')) await finished;
+        const { method, headers } = request;
+        // Set anew for the body.
+        headers.delete('content-length');
+        return fetch(tools.url, { method, headers, ...(body !== '' && { body }) });
+      });
+      const test = async ({ host }: { host: RunningHost }) => {
+        if (sessions === 'actor') {
+          await waitUntil('the first actor', async () => (await call(host, 'one')).status === 200);
+          isSlow = true;
+        }
+        expect(await call(host)).to.deep.include({
+          status: 503,
+          failure: 'unavailable',
+          detail: 'the provider of the module is starting',
+          retryAfter: '1',
+        });
+        finish();
+        await waitUntil('it is called', async () => (await call(host)).status === 200);
+      };
+      await run(slow, test, sessions === 'actor' ? { sessions } : {});
+      await tools.stop();
     });
-    await tools.stop();
-  });
+  }
 
   it('ends the session at the server with the module', async () => {
     await run(await startServer({ mode: 'sessions' }), async ({ host, server }) => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { call, ROOT } from '../../../support/http/call.js';
 import { describeModule } from '../../../support/http/modules.js';
@@ -68,6 +69,31 @@ describe('routes of an optional stream', () => {
       headers: { 'content-type': JSON_TYPE, ...headers },
       body: '{}',
     });
+
+  it('are JSON for a client of HTTP/1.0, unless it accepts the stream alone', async () => {
+    answerJson('{"text": "a"}');
+    const send = async (module: string, headers: string) => {
+      accept = undefined;
+      const socket = connect(setup.host.port, '127.0.0.1');
+      socket.write(
+        `POST /modules/${module}/http/chat HTTP/1.0\r\nhost: localhost\r\nauthorization: Bearer ${ROOT}\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: 2\r\n${headers}\r\n{}`,
+      );
+      let text = '';
+      for await (const chunk of socket) text += String(chunk);
+      return text;
+    };
+    for (const module of ['chat', 'raw', 'long']) {
+      for (const headers of ['', `accept: ${JSON_TYPE}, text/event-stream\r\n`]) {
+        const text = await send(module, headers);
+        expect(text, headers).to.match(/^HTTP\/1.1 200 [\s\S]*"text": ?"a"/);
+        expect(text).to.not.match(/\ntransfer-encoding/i);
+      }
+      expect(await send(module, 'accept: text/event-stream\r\n')).to.match(/^HTTP\/1.1 426 /);
+      expect(accept).to.equal(undefined);
+    }
+    await send('chat', 'accept: */*\r\n');
+    expect(accept).to.equal(JSON_TYPE);
+  });
 
   it('put JSON of the provider into the envelope, and check it', async () => {
     answerJson('{"text": "a"}');
