@@ -96,6 +96,8 @@ export async function createProtocol(
     return server;
   };
   return createMcpHandler(createServer, {
+    // Responds before a call ends, because the host limits the time until the head of a response.
+    responseMode: 'sse',
     keepAliveMs: KEEP_ALIVE_MS,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (error) => log.debug({ err: error }, 'protocol error'),
