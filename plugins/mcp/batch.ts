@@ -51,11 +51,11 @@ export async function answerBatch(
   const response = await first();
   if (UNREADABLE.has(response.status)) return response;
   const events = writeEvents([async () => response, ...others]);
-  if (messages.some((message) => findMember(message, 'id') !== undefined)) {
-    return new Response(toStream(events), { headers: { 'content-type': EVENTS } });
-  }
-  for await (const _ of events);
-  return new Response(null, { status: ACCEPTED });
+  // Notifications and responses have no answer. A request has an event soon, at least a comment.
+  const { done, value } = await events.next();
+  if (done) return new Response(null, { status: ACCEPTED });
+  const stream = ReadableStream.from(startWith(value, events));
+  return new Response(stream, { headers: { 'content-type': EVENTS } });
 }
 
 async function* writeEvents(
@@ -69,18 +69,7 @@ async function* writeEvents(
   }
 }
 
-function toStream(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: async () => {
-        await chunks.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+async function* startWith<T>(first: T, others: AsyncIterable<T>): AsyncGenerator<T, void> {
+  yield first;
+  yield* others;
 }

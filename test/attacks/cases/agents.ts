@@ -171,7 +171,7 @@ async function readAnswer(
   const sent = { method: 'POST', target, headers: [...MCP_HEADERS, ...headers], body, ...sender };
   const response = await sendOnce(scene, sent);
   const text = response.body.toString('utf8');
-  const message = parseObject(Buffer.from(/^data: (.*)$/m.exec(text)?.[1] ?? text));
+  const message = parseObject(Buffer.from(/^data: ([^\n]*)/m.exec(text)?.[1] ?? text));
   const result = asObject(message?.['result']);
   const content = Array.isArray(result?.['content']) ? asObject(result['content'][0]) : null;
   const problem = parseObject(Buffer.from(String(content?.['text'] ?? '')));

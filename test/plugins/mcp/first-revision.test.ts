@@ -115,6 +115,8 @@ describe('the revision 2025-03-26 of mcp', () => {
     const none = await post([notification, notification]);
     expect(none.status).to.equal(202);
     expect(none.body).to.have.length(0);
+    const answered = await post([notification, { jsonrpc: '2.0', id: 1, result: {} }]);
+    expect(answered.status).to.equal(202);
   });
 
   it('answers an invalid message of a batch with an error', async () => {
@@ -123,6 +125,8 @@ describe('the revision 2025-03-26 of mcp', () => {
     const messages = readAll(body);
     expect(messages.find(({ id }) => id === 2)).to.have.property('result');
     expect(messages.filter(({ error }) => error !== undefined)).to.have.length(2);
+    const alone = await post([1]);
+    expect(readAll(alone.body)[0]?.error).to.include({ code: -32_600 });
   });
 
   it('rejects other batches', async () => {

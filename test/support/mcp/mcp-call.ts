@@ -68,7 +68,7 @@ export function postMcp(host: Host, options: McpRequest) {
 /** The message of a response, which older revisions send as an event. */
 export function parseRpc(body: Buffer): RpcResponse {
   const text = body.toString('utf8');
-  const data = /^data: (.*)$/m.exec(text)?.[1];
+  const data = /^data: ([^\n]*)/m.exec(text)?.[1];
   return JSON.parse(data ?? text) as RpcResponse;
 }
 
