@@ -36,15 +36,12 @@ export function readCheckedBody(
   isStreamed: boolean,
 ): CheckedBody | Promise<CheckedBody> {
   if (rule === 'none') {
-    return assertNoBody(
-      request,
-      'body',
-      `${method === 'DELETE' ? 'DELETE' : 'the route'} accepts no body`,
-    );
+    const reason = `${method === 'DELETE' ? 'DELETE' : 'the route'} accepts no body`;
+    return assertNoBody(request, () => createBodyError('body', reason, NO_BODY_ADVICE));
   }
   const isOptional = rule === 'optional';
   if (isOptional && mayBeWithoutType(request.headers)) {
-    return assertNoBody(request, 'content-type', 'missing');
+    return assertNoBody(request, () => createBodyError('content-type', 'missing'));
   }
   assertBodyHeaders(request.headers, bodyBytes?.types ?? undefined);
   const body = isStreamed
@@ -91,28 +88,32 @@ export function isStreamedJson({ module, match }: MatchedRoute): boolean {
 /**
  * The rules for the byte body of a request; `null` for JSON, or no body. Beside JSON, only bodies of
  * a listed type are bytes.
- * @throws HostError 400 for a media type that a route of bytes does not list.
  */
 export function findByteRules(
   { bodyBytes }: Pick<LiveRoute, 'bodyBytes'>,
   headers: CallerRequest['headers'],
 ): ByteRules | null {
   if (bodyBytes === null) return null;
-  if (!bodyBytes.besideJson) {
-    assertListedBody(headers, bodyBytes);
-    return bodyBytes;
-  }
+  if (!bodyBytes.besideJson) return bodyBytes;
   const isListed = isListedType(headers.get('content-type'), bodyBytes.types);
   return isListed && headers.count('content-type') === 1 ? bodyBytes : null;
 }
 
-function assertListedBody(headers: CallerRequest['headers'], { types }: ByteRules): void {
+/**
+ * Checks the media type of a byte body, which an empty one does not need.
+ * @returns a promise where only the body shows whether it is empty
+ * @throws HostError 400 for a media type that the route does not list.
+ */
+export function checkByteType(
+  request: CallerRequest,
+  { types }: ByteRules,
+): 'listed' | Promise<'empty'> {
+  const { headers } = request;
   if (headers.count('content-type') > 1) throw createBytesError('repeated');
-  const length = headers.get('content-length') ?? headers.get('transfer-encoding') ?? '0';
   const contentType = headers.get('content-type');
-  // An empty byte body needs no type.
-  if (length === '0' || isListedType(contentType, types)) return;
-  throw createBytesError(contentType === undefined ? 'missing' : `expected ${types?.join(' or ')}`);
+  if (isListedType(contentType, types)) return 'listed';
+  const reason = contentType === undefined ? 'missing' : `expected ${types?.join(' or ')}`;
+  return assertNoBody(request, () => createBytesError(reason)).then(() => 'empty');
 }
 
 function createBytesError(reason: string): HostError {
@@ -140,14 +141,13 @@ function mayBeWithoutType(headers: CallerRequest['headers']): boolean {
   return !announcesBody(headers) || headers.get('content-type') === undefined;
 }
 
-/** @throws HostError 400 with `field` and `reason` for a body that is not empty. */
-async function assertNoBody(request: CallerRequest, field: string, reason: string): Promise<null> {
+/** @throws the created error for a body that is not empty */
+async function assertNoBody(request: CallerRequest, createError: () => HostError): Promise<null> {
   try {
     await request.readBody(0);
   } catch (error) {
     const isTooLong = error instanceof HostError && error.status === 400;
-    const advice = field === 'body' ? 'send the request without a body' : JSON_ADVICE;
-    throw isTooLong ? createBodyError(field, reason, advice) : error;
+    throw isTooLong ? createError() : error;
   }
   return null;
 }
@@ -200,6 +200,7 @@ function createBodyError(field: string, reason: string, advice = JSON_ADVICE): H
   });
 }
 
+const NO_BODY_ADVICE = 'send the request without a body';
 const JSON_ADVICE = 'send a JSON value in UTF-8 with content-type application/json';
 
 const NO_BYTES = Buffer.alloc(0);

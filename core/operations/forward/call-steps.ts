@@ -3,6 +3,7 @@ import { ProviderFailure } from '../../contract/index.js';
 import { HostError } from '../../errors.js';
 import { namesListedType, namesMediaType } from '../../lib/media-type.js';
 import { andThen } from '../../lib/promises.js';
+import type { ByteRules } from '../../manifest/byte-rules.js';
 import type { LiveRoute } from '../../modules/live-module.js';
 import type { RouteSchemas } from '../../modules/route-schemas.js';
 import type { OpenStream } from '../../provider/open-streams.js';
@@ -17,6 +18,7 @@ import { assertHandshake } from '../websocket/websocket-call.js';
 import {
   announcesBody,
   assertSignedBody,
+  checkByteType,
   findByteRules,
   isBodyIgnored,
   isStreamedJson,
@@ -164,11 +166,19 @@ function receiveBody(call: RouteCall): void | Promise<void> {
     const body = readCheckedBody(matched.match.value, request, limits, isStreamed);
     return andThen(body, (checked) => setJsonBody(call, checked));
   }
+  return andThen(checkByteType(request, bytes), (type) => {
+    if (type === 'listed') return receiveBytes(call, bytes);
+  });
+}
+
+function receiveBytes(call: RouteCall, { maxBytes }: ByteRules): void | Promise<void> {
+  const { matched, request } = call;
+  const { descriptor } = matched.module;
   if (!call.holdsBody) {
-    call.upload = request.openUpload(bytes.maxBytes, descriptor);
+    call.upload = request.openUpload(maxBytes, descriptor);
     return;
   }
-  const body = request.readBody(Math.min(limits.request_bytes, bytes.maxBytes));
+  const body = request.readBody(Math.min(descriptor.limits.request_bytes, maxBytes));
   return andThen(body, (read) => setByteBody(call, read));
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ROOT } from '../../support/http/call.js';
+import type { RawHeader } from '../../../core/selftest/raw-http.js';
+import { call, parseJson, ROOT } from '../../support/http/call.js';
 import { useBytes } from '../../support/http/use-bytes.js';
 import { openRaw } from '../../support/http/use-websockets.js';
 import { waitUntil } from '../../support/http/wait-until.js';
@@ -90,6 +91,26 @@ describe('requests of bytes', () => {
     expect(response.status).to.equal(200);
     expect(received[1]?.headers['content-type']).to.equal('image/png');
     expect(received[1]?.body.length).to.equal(0);
+    const target = '/modules/files/http/images';
+    const untyped: RawHeader[][] = [[], [['content-type', 'text/html']]];
+    for (const headers of untyped) {
+      const send = (body: string) =>
+        call(setup.host, {
+          ...{ method: 'POST', target, headers, body: Buffer.from(body) },
+          framing: 'chunked',
+        });
+      expect((await send('')).status).to.equal(200);
+      expect(received.splice(0).at(-1)?.body.length).to.equal(0);
+      const rejected = await send('1');
+      expect(rejected.status).to.equal(400);
+      expect(parseJson(rejected)['errors']).to.deep.equal([
+        {
+          field: 'content-type',
+          reason: headers.length === 0 ? 'missing' : 'expected image/* or multipart/form-data',
+        },
+      ]);
+      expect(received).to.have.length(0);
+    }
   });
 
   it('are 400 with another media type, or with more bytes than the route allows', async () => {
