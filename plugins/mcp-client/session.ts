@@ -32,8 +32,8 @@ export class Session {
   readonly #endAtServer: () => Promise<void>;
   #end: (reason: string) => void = () => {};
   #isEnded = false;
-  /** Whether the server has forgotten it, while it is asked. */
-  #asking: Promise<boolean> | null = null;
+  /** Whether the server has forgotten it, while it is asked with a method. */
+  readonly #asking = new Map<string, Promise<boolean>>();
 
   constructor(client: Client, endAtServer: () => Promise<void>) {
     this.#client = client;
@@ -123,29 +123,31 @@ export class Session {
     );
   }
 
-  /** Asks once for all calls that fail meanwhile. */
+  /**
+   * Asks once for all calls that fail meanwhile. With a ping: the server checks the session before
+   * anything else. A call may be denied for its caller, and every ping by a gateway. What the session
+   * was allowed at its start, the list of tools, is then denied only without the session, or with
+   * credentials that have become invalid.
+   */
   #ask(doubt: Doubt): Promise<boolean> {
-    this.#asking ??= this.#isForgotten(doubt).finally(() => {
-      this.#asking = null;
-    });
-    return this.#asking;
+    const method = doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping';
+    const known = this.#asking.get(method);
+    const asking = known ?? this.#isForgotten(method).finally(() => this.#asking.delete(method));
+    this.#asking.set(method, asking);
+    return asking;
   }
 
-  /**
-   * Whether the server rejects a ping as well: it checks the session before anything else. A call
-   * may be denied for its caller. What the session was allowed at its start, the list of tools, is
-   * then denied only without the session, or with credentials that have become invalid.
-   */
-  async #isForgotten(doubt: Doubt): Promise<boolean> {
+  async #isForgotten(method: 'ping' | 'tools/list'): Promise<boolean> {
     const exchange = this.createExchange();
-    const method = doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping';
     const send = () => this.#client.request({ method }, ANY_RESULT, createOptions(exchange));
     try {
       await withinTime(exchange, PING_TIMEOUT_MS, () => exchanges.run(exchange, send));
       return false;
     } catch (error) {
-      const isDoubtful = findDoubt(translateError(error, exchange), exchange) !== null;
-      return exchange.isSessionLost || isDoubtful;
+      const doubt = findDoubt(translateError(error, exchange), exchange);
+      const isUnsure = method === 'ping' && doubt === 'denied' && this.offers('tools');
+      if (isUnsure) return this.#ask(doubt);
+      return exchange.isSessionLost || doubt !== null;
     }
   }
 

@@ -83,13 +83,13 @@ const createHandshake = () => ({
 async function serveForgetful(reject: (id?: unknown) => Response, capabilities: object = {}) {
   let session = 0;
   let isKnown = true;
-  let rejectsCalls = false;
+  let rejectCall: typeof reject | null = null;
   const server = await serveFetch(async (request) => {
     if (request.method !== 'POST') return new Response(null, { status: 405 });
     const { id, method } = JSON.parse(await request.text());
     const header = request.headers.get('mcp-session-id');
     if (header !== null && (!isKnown || header !== `${session}`)) return reject(id);
-    if (method === 'tools/call' && rejectsCalls) return reject(id);
+    if (method === 'tools/call' && rejectCall !== null) return rejectCall(id);
     if (method === 'tools/call')
       return answerWith(id, { content: [{ type: 'text', text: header }] });
     if (method === 'ping' && 'tools' in capabilities) return reject(id);
@@ -107,16 +107,18 @@ async function serveForgetful(reject: (id?: unknown) => Response, capabilities: 
     forget: () => {
       isKnown = false;
     },
-    rejectCalls: (value: boolean) => {
-      rejectsCalls = value;
+    rejectCalls: (value: boolean, how = reject) => {
+      rejectCall = value ? how : null;
     },
   };
 }
 
 const startServer = (options: ServerOptions) => startMcpServer(() => TOOLS, options);
 
-const countHandshakes = ({ requests }: TestServer) =>
-  requests.filter(({ text }) => text.includes('"initialize"')).length;
+const count = ({ requests }: TestServer, method: string) =>
+  requests.filter(({ text }) => text.includes(`"${method}"`)).length;
+
+const countHandshakes = (server: TestServer) => count(server, 'initialize');
 
 const { describe, it } = sideBySide();
 
@@ -277,6 +279,68 @@ describe('sessions with an MCP server', () => {
       expect(await call(host)).to.include({ text: before.text });
       server.forget();
       expect(await call(host)).to.include({ status: 200 });
+      expect(countHandshakes(server)).to.equal(2);
+    });
+  });
+
+  for (const [what, reject] of Object.entries({
+    'a status of 400': () => new Response('Bad Request', { status: 400 }),
+    '200 and the error -32600': (id: unknown) =>
+      Response.json({ jsonrpc: '2.0', id, error: { code: -32_600, message: 'no' } }),
+  } as Record<string, (id?: unknown) => Response>)) {
+    it(`keeps the session when a call gets ${what}, and pings alone are denied`, async () => {
+      const server = await serveForgetful(() => new Response(null, { status: 403 }), { tools: {} });
+      await run(server, async ({ host }) => {
+        const before = await call(host);
+        server.rejectCalls(true, reject);
+        expect(await call(host)).to.include({ status: 502 });
+        expect(count(server, 'tools/call')).to.equal(2);
+        server.rejectCalls(false);
+        expect(await call(host)).to.include({ text: before.text });
+        expect(countHandshakes(server)).to.equal(1);
+      });
+    });
+  }
+
+  it('lists the tools for a denied call while the ping of another waits', async () => {
+    let session = 0;
+    let isKnown = true;
+    let isAsked = false;
+    let release = () => {};
+    const listed = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await serveFetch(async (request) => {
+      if (request.method !== 'POST') return new Response(null, { status: 405 });
+      const { id, method } = JSON.parse(await request.text());
+      const isLost = !isKnown && request.headers.get('mcp-session-id') === '1';
+      if (method === 'ping') {
+        isAsked = true;
+        await listed;
+        return answerWith(id, {});
+      }
+      if (method === 'tools/list' && isLost) {
+        release();
+        return new Response(null, { status: 403 });
+      }
+      if (method === 'tools/list') return answerWith(id, { tools: [] });
+      if (method === 'tools/call' && isLost) {
+        return new Response(null, { status: isAsked ? 403 : 400 });
+      }
+      if (method === 'tools/call') return answerWith(id, { content: [{ type: 'text', text: '' }] });
+      if (method !== 'initialize') return decline(id);
+      session += 1;
+      const response = answerWith(id, { ...createHandshake(), capabilities: { tools: {} } });
+      response.headers.set('mcp-session-id', `${session}`);
+      return response;
+    });
+    await run(server, async ({ host }) => {
+      expect(await call(host)).to.include({ status: 200 });
+      isKnown = false;
+      const rejected = call(host);
+      await waitUntil('a ping', () => isAsked);
+      expect(await call(host)).to.include({ status: 200 });
+      expect(await rejected).to.include({ status: 502 });
       expect(countHandshakes(server)).to.equal(2);
     });
   });
