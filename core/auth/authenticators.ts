@@ -1,10 +1,11 @@
 import type { AuthenticatorChoice } from '../config/authenticator-list.js';
 import type { HostConfig } from '../config/settings.js';
 import type { Authenticator, Log } from '../contract/index.js';
+import { isLoopbackAddress } from '../contract/loopback.js';
 import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
 import { type Attempt, attemptOrThrow } from '../lib/attempt.js';
-import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
+import { isLoopbackOrigin } from '../lib/loopback.js';
 import { AcceptedTokens, type ExchangeIssuers } from './accepted-tokens.js';
 import { type CheckedAuthenticator, createCheckedAuthenticator } from './checked-authenticator.js';
 import { assertBasicUsable } from './credential-headers.js';

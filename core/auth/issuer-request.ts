@@ -46,13 +46,11 @@ export async function requestIssuer(
   }
 }
 
-function describeFailure(url: string, { reason, cause, hasProxy }: FetchFailed): string {
-  const { origin } = new URL(url);
+function describeFailure(url: string, { reason, cause, through }: FetchFailed): string {
+  const place = `${new URL(url).origin}${through}`;
   if (reason === 'timeout')
-    return `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s at ${origin}`;
-  if (reason === 'max-size')
-    return `sent more than ${MAX_RESPONSE_BYTES / 1024} KiB from ${origin}`;
+    return `did not respond within ${ISSUER_TIMEOUT_MS / 1000} s at ${place}`;
+  if (reason === 'max-size') return `sent more than ${MAX_RESPONSE_BYTES / 1024} KiB from ${place}`;
   const { code = 'the connection was lost' } = cause as { readonly code?: string };
-  const through = hasProxy ? ' through the proxy of the environment' : '';
-  return `cannot be reached at ${origin}${through} (${code})`;
+  return `cannot be reached at ${place} (${code})`;
 }

@@ -15,11 +15,11 @@ import {
 import type { AnyStruct } from '../contract/described.js';
 import { matching } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
+import { isLoopbackUrl } from '../contract/loopback.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { listReferencedFiles, resolveReferences } from '../document/references.js';
 import { nonEmptyText, wholeNumber } from '../document/structs.js';
-import { isLoopbackAddress } from '../lib/loopback.js';
 import { MAX_TOKEN_LENGTH, scope, tokenId } from './actor-syntax.js';
 import { roleName } from './role-table.js';
 
@@ -238,7 +238,7 @@ export function findTokenEndpoints(
 function isTrustedUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !/^https?:\/\//i.test(value) || !URL.canParse(value))
     return false;
-  const { protocol, hostname, username, password } = new URL(value);
-  if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || isLoopbackUrl(url);
 }

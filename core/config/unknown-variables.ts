@@ -1,3 +1,5 @@
+import type { Log } from '../contract/index.js';
+import { isProxyUsable } from '../contract/outgoing-proxy.js';
 import { findNearestName } from '../document/suggest.js';
 import { SETTING_NAMES, settingVariable } from './settings.js';
 
@@ -22,6 +24,16 @@ interface UnknownVariable {
   readonly name: string;
   /** `did you mean MODGATE_PORT?`; `null` if no name is similar. */
   readonly hint: string | null;
+}
+
+/** Warns of variables without effect, and of a proxy that requests cannot use. */
+export function warnOfVariables(environment: NodeJS.ProcessEnv, log: Log): void {
+  for (const { name, hint } of findUnknownVariables(environment)) {
+    log.warn({ variable: name, hint }, 'unknown variable');
+  }
+  if (isProxyUsable()) return;
+  const hint = 'set the URL of an HTTP proxy, such as http://proxy.internal:3128';
+  log.warn({ variable: 'HTTPS_PROXY', hint }, 'proxy cannot be used');
 }
 
 /** Variables that look like settings but have no effect. */

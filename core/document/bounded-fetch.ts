@@ -1,13 +1,14 @@
 import type { RequestInit } from 'node-fetch';
-import type { EnvHttpProxyAgent } from 'undici';
-import { isLoopbackAddress } from '../lib/loopback.js';
+import type { ProxyAgent } from 'undici';
+import { findCause, isProxied, openProxy } from '../contract/outgoing-proxy.js';
 
-interface BoundedRequest
-  extends Pick<RequestInit, 'method' | 'body' | 'headers' | 'redirect' | 'agent'> {
+interface BoundedRequest extends Pick<RequestInit, 'method' | 'body' | 'headers'> {
   readonly maxBytes: number;
   /** The limit for the whole response. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** Authorities to trust instead of the system's, PEM. */
+  readonly ca?: Buffer;
 }
 
 /** The head of a response. */
@@ -21,23 +22,17 @@ export interface FetchedHead {
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly reason: 'timeout' | 'max-size' | 'failed';
-  /** Whether a proxy may have carried the request. */
-  readonly hasProxy: boolean;
+  /** For messages: ` through the proxy of HTTPS_PROXY` for a request that it carries, or empty. */
+  readonly through: string;
 
   constructor(reason: FetchFailed['reason'], cause: unknown, hasProxy: boolean) {
     super(`fetch: ${reason}`, { cause });
     this.reason = reason;
-    this.hasProxy = hasProxy;
+    this.through = hasProxy ? ' through the proxy of HTTPS_PROXY' : '';
   }
 }
 
-class BodyTooLong extends Error {
-  readonly type = 'max-size';
-}
-
-const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
-
-let proxies: EnvHttpProxyAgent | undefined;
+class BodyTooLong extends Error {}
 
 /**
  * Sends requests of the control plane: without compression, and without following redirects.
@@ -46,29 +41,34 @@ let proxies: EnvHttpProxyAgent | undefined;
  */
 export async function fetchBounded(
   url: string,
-  { maxBytes, timeoutMs, signal, headers, ...request }: BoundedRequest,
+  { maxBytes, timeoutMs, signal, ca, headers, ...request }: BoundedRequest,
   check: (response: FetchedHead) => void = () => {},
 ): Promise<{ readonly response: FetchedHead; readonly body: Uint8Array }> {
-  const hasProxy = request.agent === undefined && mayHaveProxy(url);
+  const hasProxy = isProxied(url);
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = new AbortController();
   const fail = (cause: unknown): never => {
     const reason = cause instanceof BodyTooLong ? 'max-size' : 'failed';
     throw new FetchFailed(timeout.aborted ? 'timeout' : reason, cause, hasProxy);
   };
+  const init: RequestInit = {
+    ...request,
+    redirect: 'manual',
+    headers: { 'accept-encoding': 'identity', ...headers },
+    compress: false,
+    signal: AbortSignal.any([timeout, end.signal, ...(signal ? [signal] : [])]),
+  };
+  let proxy: ProxyAgent | undefined;
   try {
-    const response = await send(url, hasProxy, {
-      redirect: 'manual',
-      ...request,
-      headers: { 'accept-encoding': 'identity', ...headers },
-      compress: false,
-      signal: AbortSignal.any([timeout, end.signal, ...(signal ? [signal] : [])]),
-    }).catch(fail);
+    if (hasProxy) proxy = await openProxy(ca).catch(fail);
+    const sending = proxy === undefined ? send(url, init, ca) : sendThrough(proxy, url, init);
+    const response = await sending.catch(fail);
     check(response);
     return { response, body: await readBody(response, maxBytes).catch(fail) };
   } finally {
     // Releases the connection of a response that was not read completely.
     end.abort();
+    await proxy?.destroy();
   }
 }
 
@@ -76,25 +76,22 @@ interface Received extends FetchedHead {
   readonly body: AsyncIterable<unknown> | null;
 }
 
-/** Libraries are loaded on first use: few hosts fetch anything, and startup is faster without. */
-async function send(url: string, hasProxy: boolean, request: RequestInit): Promise<Received> {
-  if (!hasProxy) return (await import('node-fetch')).default(url, request);
-  const { EnvHttpProxyAgent, fetch } = await import('undici');
-  // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
-  const requestTls = { rejectUnauthorized: true };
-  proxies ??= new EnvHttpProxyAgent({ proxyTunnel: false, requestTls, connect: requestTls });
-  const init = { ...request, dispatcher: proxies } as Parameters<typeof fetch>[1];
-  return fetch(url, init).catch((error: Error) => {
-    // The error of the connection is the cause of that of fetch.
-    throw error.cause ?? error;
-  });
+// Libraries are loaded on first use: few hosts fetch anything, and startup is faster without.
+
+async function send(url: string, init: RequestInit, ca?: Buffer): Promise<Received> {
+  const { default: fetch } = await import('node-fetch');
+  if (ca === undefined || !url.startsWith('https:')) return fetch(url, init);
+  const { Agent } = await import('node:https');
+  return fetch(url, { ...init, agent: new Agent({ ca }) });
 }
 
-/** Whether the environment names a proxy, as curl and Git read it; never for this machine. */
-function mayHaveProxy(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const hostname = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  return !isLoopbackAddress(hostname) && PROXY_VARIABLES.some((name) => process.env[name]);
+async function sendThrough(proxy: ProxyAgent, url: string, init: RequestInit): Promise<Received> {
+  const { fetch } = await import('undici');
+  // The types of undici and node-fetch differ, but the values do not.
+  const request = { ...init, dispatcher: proxy } as Parameters<typeof fetch>[1];
+  return fetch(url, request).catch((error) => {
+    throw findCause(error);
+  });
 }
 
 /** @throws BodyTooLong */

@@ -20,8 +20,6 @@ interface FetchedResponse {
   readonly contentType: string;
 }
 
-const THROUGH = ' through the proxy of the environment';
-
 /** There was no usable response; the request may be repeated. */
 export class TextUnavailable extends Error {
   override readonly name = 'TextUnavailable';
@@ -48,9 +46,9 @@ export async function fetchText(
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error;
     const problems = {
-      timeout: `did not answer in full within ${timeoutMs} ms`,
+      timeout: `did not answer in full within ${timeoutMs} ms${error.through}`,
       'max-size': `answered with more than ${maxText}`,
-      failed: `could not be reached${error.hasProxy ? THROUGH : ''}, or the connection was lost${formatCode(error.cause)}`,
+      failed: `could not be reached${error.through}, or the connection was lost${formatCode(error.cause)}`,
     };
     throw unavailable(subject, problems[error.reason], error.cause);
   }

@@ -1,22 +1,9 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
-
 // Four numbers without leading zeros: parsers disagree about other spellings (`127.1`, `0177.0.0.1`,
 // `0x7f000001`), so they are not loopback here.
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const LOOPBACK_IPV4 = `127(?:\\.${OCTET}){3}`;
 const HOST_HEADER = new RegExp(`^(?:localhost|${LOOPBACK_IPV4}|\\[::1\\])(?::(\\d{1,5}))?$`, 'i');
 const MAX_PORT = 65_535;
-
-/** Includes IPv4 addresses in IPv6. */
-const ADDRESSES = new BlockList();
-ADDRESSES.addSubnet('127.0.0.0', 8);
-ADDRESSES.addAddress('::1', 'ipv6');
-
-/** Whether a listener on this address or name is reachable from this machine only. */
-export function isLoopbackAddress(host: string): boolean {
-  if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
-  return ADDRESSES.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
-}
 
 /** Headers that proxies add to a request. Many servers treat `x_y` and `x-y` as one name. */
 const ADDED_BY_PROXIES = /^(?:forwarded|via|x[-_]real[-_]ip|x[-_]forwarded[-_].*)$/i;

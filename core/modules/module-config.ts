@@ -1,10 +1,10 @@
 import { isSameJson } from '../contract/canonical-value.js';
 import type { Cancellation, ConfigField, Log, Manifest, Provider } from '../contract/index.js';
+import { isLoopbackUrl } from '../contract/loopback.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { LazyMap } from '../lib/lazy-map.js';
-import { isLoopbackAddress } from '../lib/loopback.js';
 import { toError } from '../lib/to-error.js';
 import type { FleetLeadership, Leadership } from '../processes.js';
 import type { StoredConfig } from '../store/config-values.js';
@@ -247,5 +247,5 @@ function isFixedAtOpen({ restart_only, generated }: ConfigField): boolean {
 function isOnThisMachine(endpoint: string | null): boolean {
   if (endpoint === null || !URL.canParse(endpoint)) return false;
   const url = new URL(endpoint);
-  return url.protocol === 'unix:' || isLoopbackAddress(url.hostname.replace(/^\[|\]$/g, ''));
+  return url.protocol === 'unix:' || isLoopbackUrl(url);
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isLoopbackAddress } from '../contract/loopback.js';
 import { createApp } from '../http/app.js';
 import { Cors } from '../http/cors.js';
 import { OpenRequests } from '../http/open-requests.js';
@@ -13,7 +14,7 @@ import { createInProcessServer } from '../http/server/in-process-server.js';
 import type { RejectionObserver } from '../http/server/parser-errors.js';
 import { createServer, MAX_HEAD_BYTES } from '../http/server/server.js';
 import { createViolationLog } from '../http/violation-log.js';
-import { isLoopbackAddress, isLoopbackOrigin } from '../lib/loopback.js';
+import { isLoopbackOrigin } from '../lib/loopback.js';
 import {
   createListenerMetrics,
   createMemoryMetrics,

@@ -1,6 +1,6 @@
 import type { CustomFetchOptions } from 'openid-client';
-import type { Agent, EnvHttpProxyAgent, RequestInit } from 'undici';
-import { isLoopbackName } from './loopback.js';
+import type { Agent, Dispatcher, ProxyAgent, RequestInit } from 'undici';
+import { isProxied, openProxy } from '../../core/contract/outgoing-proxy.js';
 
 /** A response exceeds the limit. */
 export class ResponseTooLong extends Error {
@@ -8,7 +8,7 @@ export class ResponseTooLong extends Error {
 }
 
 let agent: Agent | null = null;
-let proxies: EnvHttpProxyAgent | null = null;
+let proxy: ProxyAgent | null = null;
 
 /**
  * Creates a fetch for openid-client, which limits the time but not the size.
@@ -17,19 +17,14 @@ let proxies: EnvHttpProxyAgent | null = null;
 export function createIssuerFetch(maxBytes: number) {
   return async (url: string, options: CustomFetchOptions): Promise<Response> => {
     // Loaded only if an issuer is called: it slows down the start.
-    const { Agent, EnvHttpProxyAgent, fetch } = await import('undici');
-    // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
-    const connect = { rejectUnauthorized: true };
-    agent ??= new Agent({ connect });
-    // The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY count, but for this machine.
-    proxies ??= new EnvHttpProxyAgent({ proxyTunnel: false, requestTls: connect, connect });
+    const { fetch } = await import('undici');
     const { body: sent, headers, ...rest } = options;
     const init = {
       ...rest,
       body: sent ?? null,
       // A compressed response could exceed the received size by far.
       headers: { ...headers, 'accept-encoding': 'identity' },
-      dispatcher: isLoopbackName(new URL(url).hostname) ? agent : proxies,
+      dispatcher: await openDispatcher(url),
     };
     // The types of undici and of Node differ, but the values do not.
     const response = await fetch(url, init as RequestInit);
@@ -47,4 +42,15 @@ export function createIssuerFetch(maxBytes: number) {
     }
     return new Response(Buffer.concat(pieces), head);
   };
+}
+
+async function openDispatcher(url: string): Promise<Dispatcher> {
+  if (isProxied(url)) {
+    proxy ??= await openProxy();
+    return proxy;
+  }
+  const { Agent } = await import('undici');
+  // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
+  agent ??= new Agent({ connect: { rejectUnauthorized: true } });
+  return agent;
 }

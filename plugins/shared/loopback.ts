@@ -1,11 +1,8 @@
-/** Loopback requires no TLS, because no data leaves the machine. */
-export function isLoopbackName(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
-}
+import { isLoopbackUrl } from '../../core/contract/loopback.js';
 
 /** Whether secrets may be sent to the URL: https, or http on loopback. */
-export function isProtected({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname));
+export function isProtected(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackUrl(url));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isLoopbackAddress, isLoopbackHostHeader } from '../../core/lib/loopback.js';
+import { isLoopbackAddress } from '../../core/contract/loopback.js';
+import { isLoopbackHostHeader } from '../../core/lib/loopback.js';
 
 describe('isLoopbackAddress', () => {
   const LOOPBACK = [

@@ -12,7 +12,7 @@ import { followsReleases } from '../../config/modules-folder.js';
 import { requireCreatable, requireFolder } from '../../config/require-folder.js';
 import { type HostConfig, SETTING_NAMES, settingFlag } from '../../config/settings.js';
 import { listEnabledSurfaces } from '../../config/surface-list.js';
-import { findUnknownVariables } from '../../config/unknown-variables.js';
+import { warnOfVariables } from '../../config/unknown-variables.js';
 import type { Log } from '../../contract/index.js';
 import { createFileDiagnostic, type Diagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { readFileText } from '../../document/read-file.js';
@@ -56,9 +56,7 @@ export async function checkHost(
   const { attempt, log } = findings;
   // Replaces an invalid setting by its default, so that the check can continue.
   const { config } = await readSettings(SETTING_NAMES, command, context, attempt);
-  for (const { name, hint } of findUnknownVariables(context.environment)) {
-    log.warn({ variable: name, hint }, 'unknown variable');
-  }
+  warnOfVariables(context.environment, log);
   warnOfOpenPermissions(config, log);
   for (const conflict of findConflicts(config)) findings.add(conflict);
   const plugins = await openPlugins(config, settingFlag('plugins'), log, attempt);

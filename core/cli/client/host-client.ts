@@ -1,5 +1,3 @@
-import { Agent } from 'node:https';
-import type { FetchError } from 'node-fetch';
 import { FetchFailed, fetchBounded } from '../../document/bounded-fetch.js';
 import {
   findCertificateProblem,
@@ -59,12 +57,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name does not resolve',
   EHOSTUNREACH: 'there is no route to that address',
   ENETUNREACH: 'there is no route to that address',
-  'max-size': 'its response is too large',
-  'no-redirect': 'it responded with a redirect, which is never followed',
+  HTTPS_PROXY_UNUSABLE: 'HTTPS_PROXY must be the URL of an HTTP proxy',
+  UND_ERR_ABORTED: 'the proxy rejected the connection',
 };
 
 export function createHostClient({ url, token, ca = null }: HostAddress): HostClient {
-  const agent = ca === null ? undefined : new Agent({ ca });
   let clockSkewMs = 0;
   return {
     url,
@@ -73,7 +70,7 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
     },
     send: async (path, { method = 'GET', headers, body: sent }) => {
       try {
-        const { response, body } = await fetchBounded(`${url}${path}`, {
+        const request = {
           method,
           headers: {
             accept: 'application/json',
@@ -82,17 +79,19 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
             ...headers,
           },
           ...(sent !== undefined && { body: JSON.stringify(sent) }),
-          // A redirect would send the token to another server.
-          redirect: 'error',
           maxBytes: MAX_RESPONSE_BYTES,
           timeoutMs: REQUEST_TIMEOUT_MS,
-          ...(agent !== undefined && url.startsWith('https:') && { agent }),
+          ...(ca !== null && { ca }),
+        };
+        const { response, body } = await fetchBounded(`${url}${path}`, request, ({ status }) => {
+          // A redirect would send the token to another server.
+          if (status >= 300 && status < 400) throw createRedirectError(url);
         });
         clockSkewMs = readClockSkew(response.headers.get('date'));
         return { status: response.status, text: new TextDecoder().decode(body) };
       } catch (error) {
         if (!(error instanceof FetchFailed)) throw error;
-        throw createUnreachableError(url, error);
+        throw toUnreachable(url, error);
       }
     },
   };
@@ -103,14 +102,23 @@ function readClockSkew(date: string | null): number {
   return Math.abs(skew) > CLOCK_TOLERANCE_MS ? skew : 0;
 }
 
-function createUnreachableError(url: string, { reason, cause }: FetchFailed): HostUnreachable {
-  const { code, type } = cause as Partial<FetchError>;
-  const knownReason = REASONS[code ?? ''] ?? REASONS[type ?? ''] ?? findTlsReason(code ?? '');
-  const problem =
-    reason === 'timeout'
-      ? `no response within ${REQUEST_TIMEOUT_MS / 1000} s`
-      : (knownReason ?? `the connection failed${code === undefined ? '' : ` (${code})`}`);
-  return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`, { cause });
+function createRedirectError(url: string): HostUnreachable {
+  const problem = 'it responded with a redirect, which is never followed';
+  return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`);
+}
+
+function toUnreachable(url: string, { reason, cause, through }: FetchFailed): HostUnreachable {
+  const { code = '' } = cause as { readonly code?: string };
+  const problems = {
+    timeout: `no response within ${REQUEST_TIMEOUT_MS / 1000} s`,
+    'max-size': 'its response is too large',
+    failed:
+      REASONS[code] ??
+      findTlsReason(code) ??
+      `the connection failed${code === '' ? '' : ` (${code})`}`,
+  };
+  const problem = `the host at ${url} cannot be reached${through}: ${problems[reason]}`;
+  return new HostUnreachable(problem, { cause });
 }
 
 function findTlsReason(code: string): string | undefined {

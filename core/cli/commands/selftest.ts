@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { isLoopbackAddress } from '../../contract/loopback.js';
 import { ConfigError } from '../../errors.js';
-import { isLoopbackAddress } from '../../lib/loopback.js';
 import { toError } from '../../lib/to-error.js';
 import { ATTACK_CLASSES } from '../../selftest/attack-case.js';
 import { ATTACK_CORPUS, RELEASE_ATTACKS } from '../../selftest/attack-corpus.js';

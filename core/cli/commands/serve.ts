@@ -7,7 +7,7 @@ import type { ReadConfig } from '../../config/read-config.js';
 import { requireCreatable, requireFolder } from '../../config/require-folder.js';
 import type { HostConfig } from '../../config/settings.js';
 import { SETTING_NAMES } from '../../config/settings.js';
-import { findUnknownVariables } from '../../config/unknown-variables.js';
+import { warnOfVariables } from '../../config/unknown-variables.js';
 import { ConfigError } from '../../errors.js';
 import { describeListenError } from '../../http/server/listen.js';
 import { type Logger, openLog } from '../../log/logger.js';
@@ -59,9 +59,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   if (problem !== null) throw new CommandError(problem);
   const { logLevel, workers } = settings.config;
   const log = await openLog(logLevel, { isShared: workers !== null });
-  for (const { name, hint } of findUnknownVariables(context.environment)) {
-    log.warn({ variable: name, hint }, 'unknown variable');
-  }
+  warnOfVariables(context.environment, log);
   warnOfOpenPermissions(settings.config, log);
   const stopped = waitForStop(context.exit);
   prepareProcess(settings, log, context);

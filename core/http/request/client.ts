@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { HostConfig } from '../../config/settings.js';
+import { isLoopbackAddress } from '../../contract/loopback.js';
 import { isInRanges, normalizeAddress } from '../../lib/address-list.js';
-import { isLoopbackAddress } from '../../lib/loopback.js';
 import type { Client } from '../../operations/request.js';
 
 type ClientSettings = Pick<HostConfig, 'trustedProxies' | 'publicUrl' | 'host'>;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { isLoopbackAddress } from '../../contract/loopback.js';
 import { HostError } from '../../errors.js';
-import { isLoopbackAddress, isLoopbackHostHeader } from '../../lib/loopback.js';
+import { isLoopbackHostHeader } from '../../lib/loopback.js';
 import type { MountSource } from '../../modules/mount-table.js';
 import { assertCredentialProtocols } from '../server/handshake.js';
 import type { CallerHeaders } from './caller-headers.js';

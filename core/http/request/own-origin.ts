@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { isLoopbackAddress } from '../../lib/loopback.js';
+import { isLoopbackAddress } from '../../contract/loopback.js';
 import { isFromLoopback } from './loopback-rights.js';
 
 /**

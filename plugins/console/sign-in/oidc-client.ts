@@ -4,8 +4,8 @@ import type {
   TokenEndpointResponseHelpers,
 } from 'openid-client';
 import type { Secret } from '../../../core/contract/index.js';
+import { isLoopbackUrl } from '../../../core/contract/loopback.js';
 import { createIssuerFetch } from '../../shared/issuer-fetch.js';
-import { isLoopbackName } from '../../shared/loopback.js';
 import type { OidcIssuerConfig } from '../config.js';
 import { OIDC_CALLBACK } from '../paths.js';
 import type { IssuedTokens } from '../sessions/token-renewal.js';
@@ -160,7 +160,7 @@ export class OidcClient {
     const authentication =
       readSecret === null ? client.None() : createSecretAuth(client, readSecret);
     const url = new URL(issuer);
-    const isPlain = url.protocol === 'http:' && isLoopbackName(url.hostname);
+    const isPlain = url.protocol === 'http:' && isLoopbackUrl(url);
     return client.discovery(url, clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
       [client.customFetch]: withUsualTokens(fetchFromIssuer),

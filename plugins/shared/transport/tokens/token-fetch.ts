@@ -4,6 +4,7 @@ import {
   type ProviderFailure,
   type Secret,
 } from '../../../../core/contract/index.js';
+import { findCause } from '../../../../core/contract/outgoing-proxy.js';
 import { createTransportFailure } from '../../failures.js';
 import { createIssuerFetch, ResponseTooLong } from '../../issuer-fetch.js';
 import { isProtected } from '../../loopback.js';
@@ -75,8 +76,7 @@ function toNetworkFailure(
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return createTokenFailure('timeout', `no response within ${timeoutSeconds} s`);
   }
-  // The cause of fetch's error is the error of the connection.
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = findCause(error);
   // The Fetch standard lists ports of other protocols, which browsers must not connect to.
   if (cause instanceof Error && cause.message === 'bad port') {
     return createTokenFailure('unavailable', 'fetch does not connect to this port: use another');
