@@ -10,7 +10,7 @@ import {
 } from '../../core/contract/index.js';
 import { createMethodError, createNotFound } from '../shared/surface-errors.js';
 import { BOTH_TYPES, readAccepted, toJsonResponse } from './accepted-types.js';
-import { answerBatch, BATCH_REVISION, readBatch } from './batch.js';
+import { answerBatch, answerOne, BATCH_REVISION, readBatch } from './batch.js';
 import {
   countValues,
   type ExactValue,
@@ -120,7 +120,7 @@ async function serve(
   const isBatch = message.kind === 'array';
   const response = isBatch
     ? await answerBatch(messages, request.signal, answer)
-    : await answer(message);
+    : await answerOne(answer(message));
   const isWhole = accepted.json && !accepted.events && !isSubscription(message);
   return isWhole ? toJsonResponse(response, isBatch) : response;
 }

@@ -1,6 +1,6 @@
 import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
 import type { Log, Progress } from '../../core/contract/index.js';
-import { BATCH_REVISION } from './batch.js';
+import { BATCH_REVISION, KEEP_ALIVE_MS } from './batch.js';
 import { findMember } from './exact-json.js';
 import type { Exchange } from './exchange.js';
 import { writeInstructions } from './instructions.js';
@@ -13,8 +13,6 @@ import { HostRejection, type Tools } from './tools.js';
 
 /** Newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', BATCH_REVISION];
-/** Shorter than the 15 s after which event streams of surfaces must send data. */
-const KEEP_ALIVE_MS = 10_000;
 const MAX_SUBSCRIPTIONS = 1024;
 /** Longer than the name of any tool. */
 const MAX_SHOWN_NAME = 64;
@@ -96,8 +94,6 @@ export async function createProtocol(
     return server;
   };
   return createMcpHandler(createServer, {
-    // Responds before a call ends, because the host limits the time until the head of a response.
-    responseMode: 'sse',
     keepAliveMs: KEEP_ALIVE_MS,
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: (error) => log.debug({ err: error }, 'protocol error'),

@@ -390,14 +390,15 @@ describe('responses of the surface mcp', () => {
   // The surface sends something every 10 s, and the host waits 30 s for the head of a response.
   it('begin while a tool runs', async () => {
     const release = hold();
-    const responses = await Promise.all([
+    const accept = 'application/json, text/event-stream';
+    const [stream, ...responses] = await Promise.all([
+      post(get(1, MODERN_META), { ...MODERN_HEADERS, accept }),
       post(get(1)),
       post(get(1, MODERN_META), MODERN_HEADERS),
       post([get(1), get(2)]),
     ]);
-    const accept = 'application/json, text/event-stream';
-    const stream = await post(get(1, MODERN_META), { ...MODERN_HEADERS, accept });
     release();
+    expect(stream.headers.get('content-type')).to.equal('text/event-stream');
     const { result } = parseRpc(Buffer.from(await stream.arrayBuffer()));
     expect(result).to.deep.include(OK);
     const texts = await Promise.all(responses.map((response) => response.text()));
