@@ -4,6 +4,7 @@ import { assertValidFile } from '../document/parse-file.js';
 import { ConfigError } from '../errors.js';
 import { PluginError } from '../plugin-loader/plugin-error.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
+import { UnreadableDirectory } from '../watch/directory.js';
 import { CommandError } from './command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from './command-module.js';
 import { COMMANDS } from './commands.js';
@@ -49,6 +50,9 @@ export function describeCommandFailure(
     return { message: toPrintable((error as Error).message), code: EXIT.failure };
   }
   if (error instanceof ConfigError) return { message: error.message, code: EXIT.usage };
+  if (error instanceof UnreadableDirectory) {
+    return { message: toPrintable(error.message), code: EXIT.usage };
+  }
   if (error instanceof CommanderError) {
     return { message: describeUsageError(error.message), code: EXIT.usage };
   }

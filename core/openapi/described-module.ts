@@ -23,6 +23,6 @@ export interface DescribedHost {
   readonly challenges: readonly string[];
   /** The headers for credentials; lower-case names. */
   readonly credentialHeaders: readonly string[];
-  /** Whether the host limits how often each actor may call. */
-  readonly limitsActors: boolean;
+  /** Whether the host limits how often an actor may call, or an address send bad credentials. */
+  readonly limitsCallers: boolean;
 }

@@ -110,17 +110,17 @@ function listStatuses(code: ProblemCode): readonly number[] {
 export class ProblemResponses {
   readonly components: Record<string, unknown> = {};
   readonly #bySettings = new Map<string, Buffer>();
-  readonly #limitsActors: boolean;
+  readonly #limitsCallers: boolean;
 
-  constructor({ limitsActors }: Pick<DescribedHost, 'limitsActors'>) {
-    this.#limitsActors = limitsActors;
+  constructor({ limitsCallers }: Pick<DescribedHost, 'limitsCallers'>) {
+    this.#limitsCallers = limitsCallers;
   }
 
   /** Writes the responses of the routes of a module except 200: members as JSON text, in UTF-8. */
   of({ descriptor, routes }: Pick<DescribedModule, 'descriptor' | 'routes'>): Buffer {
     const { rate, responses, provider_errors } = descriptor;
     const isLimited =
-      this.#limitsActors ||
+      this.#limitsCallers ||
       routes.entries.some(({ value }) => value.stream !== null || value.isWebSocket) ||
       [rate.per_second, rate.actor_per_second, rate.client_per_second].some((limit) => limit > 0);
     const isRaw = responses.mode === 'raw';

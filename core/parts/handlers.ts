@@ -17,9 +17,9 @@ export const HANDLERS = definePart(
   'handlers',
   [CONFIG, LOG, ACCESS.token, MODULES.token],
   ({ publicUrl, approvals, surfaces }, log, { authentication }, { registry }) => {
-    const { chain, challenges, credentialHeaders, actorRate } = authentication;
-    const limitsActors = actorRate !== null;
-    const described = { publicUrl, challenges, credentialHeaders, limitsActors };
+    const { chain, challenges, credentialHeaders, actorRate, authFailures } = authentication;
+    const limitsCallers = actorRate !== null || authFailures !== null;
+    const described = { publicUrl, challenges, credentialHeaders, limitsCallers };
     const owners = new TokenOwners(chain, log);
     const isConsoleOn = listEnabledSurfaces(surfaces, [CONSOLE]).some(
       ({ name }) => name === CONSOLE,

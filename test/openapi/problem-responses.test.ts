@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { call, parseJson } from '../support/http/call.js';
 import { describeModule, toRoutes } from '../support/http/modules.js';
 import { useHost } from '../support/http/use-host.js';
+import { startHost } from '../support/start-host.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of unknown shape
 type Document = any;
@@ -56,4 +57,16 @@ describe('the Problems of a route in the API description', () => {
       }
     }
   });
+
+  for (const limit of ['--actor-rate', '--auth-failures']) {
+    it(`have 429 with ${limit}`, async () => {
+      const files = {
+        'plain.json': describeModule('plain', 'http://127.0.0.1:1', toRoutes(['GET /x'], 'use')),
+      };
+      const host = await startHost({ files, args: [limit, '5'] });
+      const document: Document = parseJson(await call(host, { target: '/openapi.json' }));
+      await host.stop();
+      expect(document.paths['/modules/plain/http/x'].get.responses).to.have.property('429');
+    });
+  }
 });

@@ -63,7 +63,7 @@ async function readFiles(
   context: CommandContext,
   view: DocumentForm['view'],
 ): Promise<string> {
-  const others = ['publicUrl', 'actorRate'] as const;
+  const others = ['publicUrl', 'actorRate', 'authFailures'] as const;
   const { config, path, descriptors } = await openDescriptors(others, command, context);
   const document = await createDocumentOfFiles(path, command.args, {
     descriptors: { ...descriptors, allowsMissingSecrets: true },
@@ -71,7 +71,7 @@ async function readFiles(
       publicUrl: config.publicUrl,
       challenges: ['Bearer'],
       credentialHeaders: descriptors.credentialHeaders,
-      limitsActors: config.actorRate > 0,
+      limitsCallers: config.actorRate > 0 || config.authFailures > 0,
     },
     view,
   });

@@ -25,8 +25,8 @@ export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<
   try {
     const version = await openVersion(prepared, createContext(stateDir), new KnownModule());
     try {
-      const { manifest } = await version.requestManifest();
-      return `${JSON.stringify(manifest, null, 2)}\n`;
+      const { manifest, written = manifest } = await version.requestManifest();
+      return `${JSON.stringify(written, null, 2)}\n`;
     } finally {
       await version.scope.close();
     }

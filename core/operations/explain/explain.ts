@@ -113,7 +113,7 @@ function readActor({ actor, scopes }: RecordedCall): Actor | null {
 function readTarget({ module, route, rejection }: RecordedCall): string | null {
   if (module === null || route === null) return rejection?.path_named ?? null;
   const path = route.replace(/\{([^{}.]+)(?:\.\.\.)?\}/g, '$1');
-  return `/modules/${encodeURIComponent(module)}/http${path}`;
+  return `/modules/${encodeURIComponent(module)}/http${encodeURI(path)}`;
 }
 
 interface DecidedCheck extends Omit<ExplainedCheck, 'check'> {

@@ -318,7 +318,7 @@ async function removeUnusedParts(use: UseDatabase, fleet: string): Promise<void>
   while (await use(removeOne));
 }
 
-/** A release that was published before, such as by a canary that failed, is the same release. */
+/** A release that was published before, such as by a canary that failed, replaces the earlier one. */
 async function insertRelease(
   trx: Transaction<Tables>,
   fleet: string,
@@ -331,10 +331,11 @@ async function insertRelease(
     .where('fleet', '=', fleet)
     .executeTakeFirst();
   const number = Number(newest?.number ?? 0) + 1;
+  const row = { ...draft, fleet, number, created_at: storeTime(database), verdict: null };
   await trx
     .insertInto('release')
-    .values({ ...draft, fleet, number, created_at: storeTime(database) })
-    .onConflict((conflict) => conflict.columns(['fleet', 'id']).doUpdateSet({ verdict: null }))
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['fleet', 'id']).doUpdateSet(row))
     .execute();
 }
 

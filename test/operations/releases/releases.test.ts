@@ -128,9 +128,29 @@ describe('releases of a host', () => {
     expect(JSON.parse(text)).to.deep.equal(manifest);
   });
 
+  it('lists a release that is published again as the newest, with its new note', async () => {
+    await catchUp();
+    workspace.write('crm.json', describeCrm('/again-before'));
+    await workspace.publish(setup.host);
+    const before = workspace.base();
+    for (const note of ['one', 'two']) {
+      workspace.write('crm.json', describeCrm('/again'));
+      expect((await workspace.publish(setup.host, '--note', note)).code).to.equal(0);
+      const { active, releases } = await readReleases(setup.host);
+      expect(releases[0]).to.include({ release: active, base: before, note });
+      await workspace.run(setup.host, 'rollback');
+      await pull();
+    }
+  });
+
   it('pins the manifest of a provider when it is published', async () => {
     await catchUp();
-    setup.provider.answer({ body: JSON.stringify(buildManifest('pinned', routes('/pinned'))) });
+    const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [true] };
+    const manifest = buildManifest('pinned', [
+      ...routes('/pinned'),
+      { method: 'POST', path: '/pinned', operation: { input_schema: schema } },
+    ]);
+    setup.provider.answer({ body: JSON.stringify(manifest) });
     workspace.write(
       'pinned.yaml',
       `# kept\nmodule: pinned\nprovider: { kind: http, config: { endpoints: ['${setup.provider.url}'] } }\n`,
@@ -146,6 +166,9 @@ describe('releases of a host', () => {
     expect(text)
       .to.match(/^# kept\nmodule: pinned\n/)
       .and.include('manifest: ./pinned.manifest.json');
+    // As it is written, so that it keeps its digest.
+    const pinned = readFileSync(join(workspace.folder, 'pinned.manifest.json'), 'utf8');
+    expect(JSON.parse(pinned)).to.deep.equal(manifest);
   });
 
   it('warns of a module that the host rejects, since it lacks a secret', async () => {
