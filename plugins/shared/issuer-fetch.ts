@@ -1,5 +1,5 @@
 import type { CustomFetchOptions } from 'openid-client';
-import type { Agent, Dispatcher, ProxyAgent, RequestInit } from 'undici';
+import type { Agent, Dispatcher, RequestInit } from 'undici';
 import { isProxied, openProxy } from '../../core/contract/outgoing-proxy.js';
 
 /** A response exceeds the limit. */
@@ -8,7 +8,6 @@ export class ResponseTooLong extends Error {
 }
 
 let agent: Agent | null = null;
-let proxy: ProxyAgent | null = null;
 
 /**
  * Creates a fetch for openid-client, which limits the time but not the size.
@@ -16,41 +15,46 @@ let proxy: ProxyAgent | null = null;
  */
 export function createIssuerFetch(maxBytes: number) {
   return async (url: string, options: CustomFetchOptions): Promise<Response> => {
-    // Loaded only if an issuer is called: it slows down the start.
-    const { fetch } = await import('undici');
-    const { body: sent, headers, ...rest } = options;
-    const init = {
-      ...rest,
-      body: sent ?? null,
-      // A compressed response could exceed the received size by far.
-      headers: { ...headers, 'accept-encoding': 'identity' },
-      dispatcher: await openDispatcher(url),
-    };
-    // The types of undici and of Node differ, but the values do not.
-    const response = await fetch(url, init as RequestInit);
-    const { body, status, statusText } = response;
-    const head = { status, statusText, headers: [...response.headers] as [string, string][] };
-    if (body === null) return new Response(null, head);
-    const pieces: Uint8Array[] = [];
-    let size = 0;
-    for await (const piece of body as AsyncIterable<Uint8Array>) {
-      size += piece.length;
-      if (size > maxBytes) {
-        throw new ResponseTooLong(`the response of the issuer exceeds ${maxBytes / 1024} KiB`);
-      }
-      pieces.push(piece);
+    if (isProxied(url)) {
+      const proxy = await openProxy();
+      // Canceled requests do not close tunnels that the proxy has not opened yet.
+      return send(url, options, proxy, maxBytes).finally(() => proxy.destroy());
     }
-    return new Response(Buffer.concat(pieces), head);
+    // Loaded only if an issuer is called: it slows down the start.
+    const { Agent } = await import('undici');
+    // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
+    agent ??= new Agent({ connect: { rejectUnauthorized: true } });
+    return send(url, options, agent, maxBytes);
   };
 }
 
-async function openDispatcher(url: string): Promise<Dispatcher> {
-  if (isProxied(url)) {
-    proxy ??= await openProxy();
-    return proxy;
+async function send(
+  url: string,
+  { body: sent, headers, ...rest }: CustomFetchOptions,
+  dispatcher: Dispatcher,
+  maxBytes: number,
+): Promise<Response> {
+  const { fetch } = await import('undici');
+  const init = {
+    ...rest,
+    body: sent ?? null,
+    // A compressed response could exceed the received size by far.
+    headers: { ...headers, 'accept-encoding': 'identity' },
+    dispatcher,
+  };
+  // The types of undici and of Node differ, but the values do not.
+  const response = await fetch(url, init as RequestInit);
+  const { body, status, statusText } = response;
+  const head = { status, statusText, headers: [...response.headers] as [string, string][] };
+  if (body === null) return new Response(null, head);
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > maxBytes) {
+      throw new ResponseTooLong(`the response of the issuer exceeds ${maxBytes / 1024} KiB`);
+    }
+    pieces.push(piece);
   }
-  const { Agent } = await import('undici');
-  // Verification cannot be disabled, not even by `NODE_TLS_REJECT_UNAUTHORIZED`.
-  agent ??= new Agent({ connect: { rejectUnauthorized: true } });
-  return agent;
+  return new Response(Buffer.concat(pieces), head);
 }

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { isProxied } from '../../core/contract/outgoing-proxy.js';
+import { fetchBounded } from '../../core/document/bounded-fetch.js';
+import { createIssuerFetch } from '../../plugins/shared/issuer-fetch.js';
 import { authority, elsewhere, server } from '../support/certificates.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { createSigningKey, ISSUER, signToken } from '../support/fake-issuer.js';
@@ -22,6 +24,7 @@ const ROUTES = [{ method: 'GET', path: '/items', capability: 'crm.read' }];
 const TARGET = '/modules/crm/http/items';
 const SITE = 'https://elsewhere.example';
 const TUNNEL = 'elsewhere.example:443 ann:s x';
+const PLAIN = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const;
 const THROUGH = 'through the proxy of HTTPS_PROXY';
 
 const listen = async <T extends Server>(listening: T): Promise<T> => {
@@ -64,9 +67,11 @@ describe('the proxy of the environment', () => {
   );
   let carried: string[] = [];
   let accepts = true;
+  let onTunnel: ((socket: Duplex) => void) | null = null;
   const carry = (request: IncomingMessage, socket: Duplex) => {
     const credentials = request.headers['proxy-authorization']?.replace('Basic ', '') ?? '';
     carried.push(`${request.url} ${Buffer.from(credentials, 'base64')}`.trim());
+    if (onTunnel !== null) return onTunnel(socket);
     if (!accepts) return socket.end('HTTP/1.1 407 No\r\n\r\n');
     const target = connect(portOf(site), '127.0.0.1');
     for (const one of [socket, target]) one.on('error', () => {});
@@ -100,6 +105,7 @@ describe('the proxy of the environment', () => {
     carried = [];
     accepts = true;
     redirects = false;
+    onTunnel = null;
   });
 
   const folder = createFolder({ 'ca.pem': authority });
@@ -246,6 +252,25 @@ describe('the proxy of the environment', () => {
     carried = [];
     await runWith(falseProxy, 503);
     expect(carried).to.deep.equal([]);
+  });
+
+  it('loses the connection of a request that ends before its tunnel is open', async () => {
+    const restore = setVariables({ HTTPS_PROXY: url() });
+    for (const fetching of [
+      (signal: AbortSignal) => fetchBounded(SITE, { maxBytes: 1, timeoutMs: 50_000, signal }),
+      (signal: AbortSignal) => createIssuerFetch(1)(SITE, { ...PLAIN, signal }),
+    ]) {
+      const end = new AbortController();
+      let closed: Promise<unknown> = Promise.resolve();
+      onTunnel = (socket) => {
+        closed = once(socket.resume(), 'end');
+        end.abort();
+      };
+      expect(await fetching(end.signal).catch(() => 'failed')).to.equal('failed');
+      expect(carried.splice(0)).to.deep.equal([TUNNEL]);
+      await closed;
+    }
+    restore();
   });
 
   describe('for commands', () => {
