@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { headerValue, RawConnection } from '../../core/selftest/raw-http.js';
 import { type EchoProvider, startEchoProvider } from '../support/echo-provider.js';
 import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
-import { describeWideModule } from '../support/http/modules.js';
+import { describeModule, describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
 import {
   type HostOptions,
@@ -159,6 +159,46 @@ describe('draining', () => {
       expect((await stopped).code).to.equal(0);
     } finally {
       connection.destroy();
+    }
+  });
+
+  it('closes the connection of a surface whose response began before it', async () => {
+    const route = { method: 'GET', path: '/a', capability: 'shop.use' };
+    const operation = { operation_id: 'a' };
+    const { provider } = setup;
+    const host = await startHost({
+      args: [...ARGS, '--idle-timeout-ms', '600000', '--surfaces', 'mcp'],
+      files: {
+        'shop.json': describeModule('shop', provider.url, [{ ...route, operation }], {
+          mcp: { expose: 'all' },
+        }),
+      },
+    });
+    const release = holdAnswers(provider);
+    const connection = await RawConnection.open(host.port);
+    try {
+      const messages = JSON.stringify([
+        { jsonrpc: '2.0', id: 1, method: 'ping' },
+        { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'shop_a' } },
+      ]);
+      const head = [
+        ...['POST /mcp HTTP/1.1', `host: 127.0.0.1:${host.port}`, `authorization: Bearer ${ROOT}`],
+        ...['accept: application/json', 'content-type: application/json'],
+        `content-length: ${messages.length}`,
+      ];
+      connection.write(`${head.join('\r\n')}\r\n\r\n${messages}`);
+      await waitUntil('the call at the provider', () => provider.requests.length === 1);
+      const stopped = host.stop();
+      await waitUntil('the closed door', () => isUnreachable(host));
+      release();
+      const { body } = await connection.read();
+      expect(JSON.parse(body.toString())).to.have.nested.property('1.result.content');
+      await connection.closed();
+      connection.end();
+      expect((await stopped).code).to.equal(0);
+    } finally {
+      connection.destroy();
+      await host.kill();
     }
   });
 });

@@ -184,6 +184,10 @@ export function sendSurfaceResponse(
     res.end();
     return;
   }
+  // The head may have been sent before the host began to close.
+  res.once('finish', () => {
+    if (lifecycle.isClosing) res.req.socket.end();
+  });
   const sent = sendBody(res, response.body, {
     sendTimeoutMs,
     run: (work) => surface.run(work),
