@@ -5,7 +5,9 @@ import { describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 
-const ROUTES = [{ method: 'GET', path: '/items/{id}', capability: 'shop.read' }];
+const ROUTES = ['/items/{id}', '/größe und "form"/{id}'].map((path) => ({
+  ...{ method: 'GET', path, capability: 'shop.read' },
+}));
 const EXPLAINER = 'dev-service:ops:modgate.explain,modgate.calls.read';
 const MAX_CALLS = 100;
 
@@ -71,6 +73,15 @@ describe('GET /explain?request_id=', () => {
     await waitUntil('the line', () => log().length === 1);
     const listed = await call(setup.host, { target: '/calls?request_id=compared' });
     expect(listed.body.toString()).to.not.include('shop.other');
+  });
+
+  it('finds the route of a call again whatever letters it has', async () => {
+    const target = `/modules/shop/http/${encodeURIComponent('größe und "form"')}/1`;
+    expect((await request('letters', target)).status).to.equal(200);
+    const { calls } = parseJson(await explain('request_id=letters&now=true')) as {
+      calls: { now: { verdict: { status: number | null } } }[];
+    };
+    expect(calls[0]?.now.verdict.status).to.not.equal(404);
   });
 
   it('limits how often actors of then are explained', async () => {
