@@ -80,6 +80,10 @@ export interface Surface {
    * at most 30 s: an event stream sends a comment every 15 s. A body is canceled when the client closes the
    * connection. A {@link SurfaceError} becomes its Problem, any other error a 500.
    *
+   * When the host stops, event streams end at once, because clients open them again. One that ends by
+   * itself, such as the response to a call, has the header `modgate-stream: call`, which the client does
+   * not get. Like other responses, it may then take as long as the host drains.
+   *
    * The host adds the ids, `x-content-type-options: nosniff` and, unless the response has one,
    * `cache-control: no-store`.
    */

@@ -121,8 +121,9 @@ async function serve(
   const response = isBatch
     ? await answerBatch(messages, request.signal, answer)
     : await answerOne(answer(message));
-  const isWhole = accepted.json && !accepted.events && !isSubscription(message);
-  return isWhole ? toJsonResponse(response, isBatch) : response;
+  if (isSubscription(message)) return response;
+  response.headers.set('modgate-stream', 'call');
+  return accepted.json && !accepted.events ? toJsonResponse(response, isBatch) : response;
 }
 
 /** Whether its response is a stream without end. */

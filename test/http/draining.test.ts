@@ -4,6 +4,7 @@ import { type EchoProvider, startEchoProvider } from '../support/echo-provider.j
 import { call, JSON_TYPE, parseJson, ROOT } from '../support/http/call.js';
 import { describeModule, describeWideModule } from '../support/http/modules.js';
 import { waitUntil } from '../support/http/wait-until.js';
+import { parseRpc, postMcp } from '../support/mcp/mcp-call.js';
 import {
   type HostOptions,
   type RunningHost,
@@ -91,6 +92,30 @@ describe('draining', () => {
     release();
     expect((await slow).status).to.equal(200);
     expect((await stopped).code).to.equal(0);
+  });
+
+  it('waits for a call of a tool, whose response is a stream of events', async () => {
+    const provider = await startEchoProvider();
+    const operation = { operation_id: 'get' };
+    const route = { method: 'GET', path: '/slow', capability: 'use', operation };
+    const mcp = { expose: 'all', approve: 'never' };
+    const host = await startHost({
+      files: { 'tools.json': describeModule('tools', provider.url, [route], { mcp }) },
+      args: [...ARGS, '--surfaces', 'mcp'],
+    });
+    const release = holdAnswers(provider);
+    const params = '"name":"tools_get","arguments":{}';
+    const called = postMcp(host, { method: 'tools/call', params, revision: '2025-06-18' });
+    await waitUntil('the call at the provider', () => provider.requests.length === 1);
+    const stopped = host.stop();
+    await waitUntil('the closed door', () => isUnreachable(host));
+    release();
+    const { body, headers } = await called;
+    expect(headerValue(headers, 'content-type')).to.equal('text/event-stream');
+    expect(headerValue(headers, 'modgate-stream')).to.equal(undefined);
+    expect(parseRpc(body).result).to.have.property('content');
+    await stopped;
+    await provider.close();
   });
 
   it('does not wait for an idle connection', async () => {

@@ -15,6 +15,7 @@ import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReplyQueueOptions } from '../response/reply-queue.js';
 import type { MountedSurface, SurfaceRequest } from './mounted-surface.js';
+import { STREAM_HEADER } from './own-headers.js';
 import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
 import { parseSurfaceUrl } from './surface-path.js';
 import { assertBodyHead, assertSurfaceMethod, createWebRequest } from './web-request.js';
@@ -207,15 +208,16 @@ export function sendSurfaceResponse(
     res.once('close', watchSurfaceRight(right, isEvents, onLost));
   }
   if (!isEvents) return;
-  // An event stream does not end by itself; the client can resume it.
+  // Sent before the first event, because browsers open a stream at its head.
+  res.flushHeaders();
+  if (response.headers.get(STREAM_HEADER) === 'call') return;
+  // It does not end by itself; the client can resume it.
   const end = () => {
     sent.end();
     abort(new Error('the host is closing'));
   };
   const remove = surface.addStream(end);
   res.once('close', remove);
-  // Sent before the first event, because browsers open a stream at its head.
-  res.flushHeaders();
   if (lifecycle.isClosing) end();
 }
 
