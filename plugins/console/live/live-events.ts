@@ -94,7 +94,8 @@ export class LiveEvents {
     const endInTime = () => {
       clearTimeout(last);
       const leftMs = current.record.endsAt - Date.now();
-      if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs));
+      // A timer may fire a millisecond early.
+      if (leftMs < TICK_MS) last = setTimeout(tick, Math.max(0, leftMs) + 1);
     };
     const tick = () => {
       // Asked now, the store would lack the session as if it had been revoked.
