@@ -1,6 +1,7 @@
 import type { RequestInit } from 'node-fetch';
 import type { ProxyAgent } from 'undici';
 import { findCause, isProxied, openProxy } from '../contract/outgoing-proxy.js';
+import { readAtMost } from '../contract/read-at-most.js';
 
 interface BoundedRequest extends Pick<RequestInit, 'method' | 'body' | 'headers'> {
   readonly maxBytes: number;
@@ -96,12 +97,7 @@ async function sendThrough(proxy: ProxyAgent, url: string, init: RequestInit): P
 
 /** @throws BodyTooLong */
 async function readBody({ body }: Received, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += piece.length;
-    if (length > maxBytes) throw new BodyTooLong();
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+  const bytes = await readAtMost((body ?? []) as AsyncIterable<Uint8Array>, maxBytes);
+  if (bytes === null) throw new BodyTooLong();
+  return bytes;
 }

@@ -1,6 +1,7 @@
 import type { CustomFetchOptions } from 'openid-client';
 import type { Agent, Dispatcher, RequestInit } from 'undici';
 import { isProxied, openProxy } from '../../core/contract/outgoing-proxy.js';
+import { readAtMost } from '../../core/contract/read-at-most.js';
 
 /** A response exceeds the limit. */
 export class ResponseTooLong extends Error {
@@ -47,14 +48,7 @@ async function send(
   const { body, status, statusText } = response;
   const head = { status, statusText, headers: [...response.headers] as [string, string][] };
   if (body === null) return new Response(null, head);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
-    size += piece.length;
-    if (size > maxBytes) {
-      throw new ResponseTooLong(`the response of the issuer exceeds ${maxBytes / 1024} KiB`);
-    }
-    pieces.push(piece);
-  }
-  return new Response(Buffer.concat(pieces), head);
+  const bytes = await readAtMost(body as AsyncIterable<Uint8Array>, maxBytes);
+  if (bytes !== null) return new Response(bytes, head);
+  throw new ResponseTooLong(`the response of the issuer exceeds ${maxBytes / 1024} KiB`);
 }

@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { HostConfig } from '../../config/settings.js';
 import { ConfigError } from '../../errors.js';
 import { compareVersions } from '../../lib/compare-versions.js';
 import { DESCRIPTOR_LIMITS, isAllowedReference } from '../../modules/releases/inspect-release.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
-import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { withTemporaryFiles } from '../../modules/releases/release-folder.js';
 import { readStoredFiles } from '../../operations/releases/release-thread.js';
 import { openReleaseReader } from '../../store/open-store.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
@@ -28,20 +25,15 @@ export async function checkActiveRelease(
 ): Promise<CheckReport | string> {
   const files = await readActive(config);
   if (typeof files === 'string') return files;
-  const stateDir = await mkdtemp(join(tmpdir(), 'modgate-check-'));
   const patterns = config.releaseReferences ?? [];
-  try {
-    return await new ReleaseFolder(stateDir).withFiles(files, async (folder) => {
-      const checked = await checkFiles(folder, {
-        ...context,
-        allowsReference: (reference) => isAllowedReference(reference, patterns),
-        limits: DESCRIPTOR_LIMITS,
-      });
-      return nameFiles(checked, folder);
+  return withTemporaryFiles(files, async (folder) => {
+    const checked = await checkFiles(folder, {
+      ...context,
+      allowsReference: (reference) => isAllowedReference(reference, patterns),
+      limits: DESCRIPTOR_LIMITS,
     });
-  } finally {
-    await rm(stateDir, { recursive: true, force: true });
-  }
+    return nameFiles(checked, folder);
+  });
 }
 
 async function readActive(

@@ -26,7 +26,7 @@ import {
   readReleases,
   writeBase,
 } from '../releases/release-client.js';
-import { findRejection, readFleet, waitForRelease } from '../releases/wait-for-release.js';
+import { readFleet, waitForRelease, warnOfRejection } from '../releases/wait-for-release.js';
 import { addSettings } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
 import { readTimeout } from '../wait/poll-host.js';
@@ -142,8 +142,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   }
   if (options.wait !== true) {
-    const rejection = outcome === 'active' ? await findRejection(client, release) : null;
-    if (rejection !== null) context.printError(`warning: ${toPrintable(rejection)}\n`);
+    if (outcome === 'active') await warnOfRejection(client, release, context);
     return EXIT.ok;
   }
   const ignoresLost = options.ignoreLost === true;

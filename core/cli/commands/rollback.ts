@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { shortenDigest } from '../../lib/short-digest.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
-import { toPrintable } from '../output/escape.js';
 import { findRelease, postChange, readReleases } from '../releases/release-client.js';
-import { findRejection } from '../releases/wait-for-release.js';
+import { warnOfRejection } from '../releases/wait-for-release.js';
 
 const HELP = `
 Without a release it goes back to the one that the active release was made
@@ -29,7 +28,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const name = release === null ? 'no release' : shortenDigest(release);
   const result = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
   await context.print(`${name} ${result}\n`);
-  const rejection = release === null ? null : await findRejection(client, release);
-  if (rejection !== null) context.printError(`warning: ${toPrintable(rejection)}\n`);
+  if (release !== null) await warnOfRejection(client, release, context);
   return EXIT.ok;
 }

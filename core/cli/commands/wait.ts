@@ -65,7 +65,7 @@ function waitForModule(client: HostClient, subject: string, timeoutMs: number) {
   const tracker = new WaitTracker(subject);
   return pollHost(
     timeoutMs,
-    () => requestJson(client, '/modules', moduleList),
+    () => readModules(client),
     ({ modules }) => {
       const end = tracker.observe(modules, client.clockSkewMs);
       if (end === null) return null;
@@ -87,6 +87,10 @@ function waitForModule(client: HostClient, subject: string, timeoutMs: number) {
   );
 }
 
+function readModules(client: HostClient) {
+  return requestJson(client, '/modules', moduleList);
+}
+
 function formatState({ state, file, reason, hint }: ListedModule): string {
   const why = reason === null ? '' : `: ${reason}`;
   return `${state} (${file})${why}${hint === null ? '' : ` (hint: ${hint})`}`;
@@ -106,10 +110,11 @@ function waitForFleet(
   const tracker = new WaitTracker(served);
   return pollHost(
     timeoutMs,
-    async () => ({
-      ...(await requestJson(client, path, fleetStatus)),
-      ...(await requestJson(client, '/modules', moduleList)),
-    }),
+    async () => {
+      const fleet = requestJson(client, path, fleetStatus);
+      const [status, { modules }] = await Promise.all([fleet, readModules(client)]);
+      return { ...status, modules };
+    },
     decide,
     giveUp,
   );

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { readAtMost } from '../../contract/read-at-most.js';
 import { fetchText, TextUnavailable } from '../../document/fetch-text.js';
 import { parseJsonNode } from '../../document/json-parser.js';
 import { createPlaceFinder } from '../../document/position.js';
@@ -48,14 +49,9 @@ function describeSource(source: string): string {
 }
 
 async function readInput(subject: string): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MAX_BYTES) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
-    pieces.push(piece);
-  }
-  return decodeDocument(Buffer.concat(pieces), subject);
+  const bytes = await readAtMost(process.stdin, MAX_BYTES);
+  if (bytes === null) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
+  return decodeDocument(bytes, subject);
 }
 
 function decodeDocument(bytes: Buffer, subject: string): string {

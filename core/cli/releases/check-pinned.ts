@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
-import { ReleaseFolder } from '../../modules/releases/release-folder.js';
+import { withTemporaryFiles } from '../../modules/releases/release-folder.js';
 import { checkFiles } from '../check/check-files.js';
 import type { CheckedFile, CheckReport } from '../check/check-report.js';
 
@@ -27,16 +25,11 @@ export async function checkPinned(
   const nameIn = (root: string, { file, message }: CheckReport['diagnostics'][number]) =>
     `${relative(root, file)}: ${message}`;
   const known = new Set(before.diagnostics.map((one) => nameIn(folder, one)));
-  const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
-  try {
-    return await new ReleaseFolder(stateDir).withFiles(files, async (copy) => {
-      const report = await checkFiles(copy, context);
-      const diagnostics = report.diagnostics
-        .filter((one) => !known.has(nameIn(copy, one)))
-        .map((one) => ({ ...one, file: join(folder, relative(copy, one.file)) }));
-      return { ...report, diagnostics, notes: [], ignored: [] };
-    });
-  } finally {
-    await rm(stateDir, { recursive: true, force: true });
-  }
+  return withTemporaryFiles(files, async (copy) => {
+    const report = await checkFiles(copy, context);
+    const diagnostics = report.diagnostics
+      .filter((one) => !known.has(nameIn(copy, one)))
+      .map((one) => ({ ...one, file: join(folder, relative(copy, one.file)) }));
+    return { ...report, diagnostics, notes: [], ignored: [] };
+  });
 }

@@ -3,6 +3,8 @@ import type { ReleasesStatus } from '../../contract/release-status.js';
 import { shortenDigest } from '../../lib/short-digest.js';
 import { type HostClient, HostUnreachable } from '../client/host-client.js';
 import { RejectedRequest, requestJson } from '../client/host-response.js';
+import type { CommandContext } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
 import { listHosts, nameHosts, pollHost } from '../wait/poll-host.js';
 import { readReleases } from './release-client.js';
 
@@ -20,21 +22,32 @@ const NO_FLEET = 404;
 /** Hosts report within a second; one with large modules takes longer. */
 const REPORT_MS = 5000;
 
-/** Why a host does not serve a release, as far as hosts have reported soon; `null` if they do. */
-export async function findRejection(client: HostClient, release: string): Promise<string | null> {
+/** Warns of a host that does not serve a release, as far as hosts have reported soon. */
+export async function warnOfRejection(
+  client: HostClient,
+  release: string,
+  context: CommandContext,
+): Promise<void> {
   const ends = await pollHost(
     REPORT_MS,
     () => readReleases(client),
     ({ hosts }) => {
       const isDone = hosts.every((host) => {
-        return host.release === release || host.problem?.includes(release);
+        return host.release === release || isAbout(release, host);
       });
       return isDone ? hosts : null;
     },
     (last) => (last instanceof HostUnreachable ? [] : last.hosts),
   );
-  const rejecting = ends.find(({ problem }) => problem?.includes(release));
-  return rejecting === undefined ? null : `${rejecting.host} does not serve ${rejecting.problem}`;
+  const rejecting = ends.find((host) => isAbout(release, host));
+  if (rejecting === undefined) return;
+  const { host, problem } = rejecting;
+  context.printError(`warning: ${toPrintable(`${host} does not serve ${problem}`)}\n`);
+}
+
+/** Whether the problem of a host is one with the release. */
+function isAbout(release: string, { problem }: ReleasesStatus['hosts'][number]): boolean {
+  return problem?.includes(release) === true;
 }
 
 /** Polls until every ready host serves the release, or until one cannot. */
@@ -68,9 +81,7 @@ export function waitForRelease(
       return { isServed: false, detail };
     }
     const isLost = (host: string) => lost.some(({ id }) => id === host);
-    const rejecting = reports.find(
-      ({ host, problem }) => problem?.includes(release) && !isLost(host),
-    );
+    const rejecting = reports.find((report) => isAbout(release, report) && !isLost(report.host));
     if (rejecting !== undefined) {
       const known = fleet?.hosts.filter(({ id }) => id === rejecting.host) ?? [];
       const name = known.length === 0 ? rejecting.host : listHosts(known);

@@ -208,7 +208,7 @@ export class ReleaseFollower {
     }
     const problem =
       expected === null ? await this.#drop(served, canary) : await this.#use(expected, isCanary);
-    // Never names the kept release: whoever publishes it again waits until it is active.
+    // It must not name the kept release: a publish --wait of the same one would take it for a rejection.
     const report = problem === null || expected === null ? problem : `${expected} ${problem}`;
     if (report !== null && report !== this.#problem) {
       this.#failures.rejected += 1;
@@ -226,7 +226,7 @@ export class ReleaseFollower {
     const { store, fleet } = this.#options;
     const release = served === null ? null : await store.releases.get(fleet, served);
     const outcome = release?.verdict?.outcome ?? 'released';
-    if (served !== null && served !== canary?.release && outcome === 'released') return LOST;
+    if (served !== canary?.release && outcome === 'released') return LOST;
     await this.#folder.useNothing();
     return null;
   }

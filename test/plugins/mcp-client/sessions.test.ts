@@ -120,6 +120,18 @@ const count = ({ requests }: TestServer, method: string) =>
 
 const countHandshakes = (server: TestServer) => count(server, 'initialize');
 
+/** Expects that a rejected call alone does not end the session. */
+async function expectKept(
+  host: RunningHost,
+  server: Awaited<ReturnType<typeof serveForgetful>>,
+): Promise<void> {
+  server.rejectCalls(true);
+  expect(await call(host)).to.include({ status: 502 });
+  server.rejectCalls(false);
+  expect(await call(host)).to.include({ status: 200 });
+  expect(countHandshakes(server)).to.equal(1);
+}
+
 const { describe, it } = sideBySide();
 
 describe('sessions with an MCP server', () => {
@@ -260,11 +272,7 @@ describe('sessions with an MCP server', () => {
     it(`keeps the session when a call alone gets ${what}`, async () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
-        server.rejectCalls(true);
-        expect(await call(host)).to.include({ status: 502 });
-        server.rejectCalls(false);
-        expect(await call(host)).to.include({ status: 200 });
-        expect(countHandshakes(server)).to.equal(1);
+        await expectKept(host, server);
       });
     });
   }
@@ -367,11 +375,7 @@ describe('sessions with an MCP server', () => {
     it(`opens a new session when calls and pings get 200 and ${what}`, async () => {
       const server = await serveForgetful(reject);
       await run(server, async ({ host }) => {
-        server.rejectCalls(true);
-        expect(await call(host)).to.include({ status: 502 });
-        server.rejectCalls(false);
-        expect(await call(host)).to.include({ status: 200 });
-        expect(countHandshakes(server)).to.equal(1);
+        await expectKept(host, server);
         server.forget();
         expect(await call(host)).to.include({ status: 502 });
         await waitUntil('another session', async () => (await call(host)).status === 200);
