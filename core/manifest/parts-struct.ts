@@ -1,6 +1,6 @@
 import { boolean, define, enums, string } from 'superstruct';
 import { described, named, optionally } from '../contract/described.js';
-import type { SchemaObject } from '../contract/index.js';
+import { DANGER_LEVELS, type SchemaObject } from '../contract/index.js';
 import { nonEmptyText } from '../document/structs.js';
 import { isMapping } from '../lib/read-member.js';
 import { isPlainPath } from '../lib/routing/path-segment.js';
@@ -49,3 +49,5 @@ export const anySchema = described(
   ),
   { type: ['object', 'boolean'] },
 );
+
+export const dangerLevel = enums(DANGER_LEVELS);

@@ -6,9 +6,9 @@ import {
   type DescriptorContext,
   type PreparedDescriptor,
   prepareDescriptor,
-  UnpreparedDescriptor,
 } from './prepare-descriptor.js';
 import { explainError, type StateReason } from './state-reason.js';
+import { UnpreparedDescriptor } from './unprepared-descriptor.js';
 
 /** The current content of a descriptor file. */
 export interface DescriptorSource {

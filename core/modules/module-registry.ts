@@ -25,6 +25,7 @@ import { compareRecords, type ModuleRecord, REJECTED_STATES } from './module-rec
 import { ModuleSlot } from './module-slot.js';
 import { type MountSource, type MountTable, NO_MOUNTS } from './mount-table.js';
 import type { ModuleRegistryOptions, RegistryContext } from './registry-options.js';
+import { ReloadCounts } from './reload-counts.js';
 import {
   keepsClaims,
   listClaimants,
@@ -70,7 +71,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   /** Thousands of files may change at once. */
   readonly #takeTurn = createTurns();
   #ignored: DirectoryListing['ignored'] = [];
-  #reloads = { success: 0, failure: 0, lastAt: new Date() };
+  readonly #reloads = new ReloadCounts();
   readonly #reportDirectory: (error: UnreadableDirectory | null) => void;
   /** Until the files of the first release are applied. */
   #lacksRelease = false;
@@ -143,7 +144,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   }
 
   /** How many descriptor changes were applied and rejected, including those of the start. */
-  get reloads(): { readonly success: number; readonly failure: number; readonly lastAt: Date } {
+  get reloads(): Pick<ReloadCounts, 'success' | 'failure' | 'lastAt'> {
     return this.#reloads;
   }
 
@@ -279,7 +280,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       return [];
     });
     await this.#settle(read.flat(), removed);
-    this.#countReloads(removed.length + renamed.length, 0);
+    this.#reloads.add(removed.length + renamed.length, 0);
     this.#followFolders();
   }
 
@@ -346,7 +347,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   #noteApplied({ file, hasTransientError, record }: ModuleSlot): void {
     this.#mounts = null;
     const isRejected = REJECTED_STATES.has(record.state);
-    this.#countReloads(isRejected ? 0 : 1, isRejected ? 1 : 0);
+    this.#reloads.add(isRejected ? 0 : 1, isRejected ? 1 : 0);
     if (!hasTransientError) return;
     this.#scanner.forget(file);
     this.#log.warn({ file }, BUSY);
@@ -389,15 +390,5 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   #createMounts(): MountTable {
     const reserved = this.#context.reservedPrefixes?.current ?? new Set();
     return createMounts(this.#listServed(), { publicHost: this.#publicHost, reserved });
-  }
-
-  #countReloads(success: number, failure: number): void {
-    const { reloads } = this;
-    if (success + failure === 0) return;
-    this.#reloads = {
-      success: reloads.success + success,
-      failure: reloads.failure + failure,
-      lastAt: new Date(),
-    };
   }
 }

@@ -5,7 +5,6 @@ import { toDescriptorPath } from '../descriptor/config-path.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import { findExchangeWarnings } from '../descriptor/exchange-warnings.js';
 import { readFurtherProviders } from '../descriptor/further-providers.js';
-import { MODULE_NAME } from '../descriptor/identifiers.js';
 import {
   InvalidDescriptor,
   type ParsedDescriptor,
@@ -45,6 +44,7 @@ import type { AdapterSource } from '../plugin-loader/adapter-source.js';
 import type { DirectoryFile } from '../watch/directory.js';
 import { findSigner } from './find-signer.js';
 import { listHostUses, toReference } from './host-uses.js';
+import { readModuleName, UnpreparedDescriptor } from './unprepared-descriptor.js';
 
 export interface DescriptorContext extends HostFacts {
   /** Default: no log. */
@@ -103,27 +103,6 @@ export interface PreparedSigner {
   readonly factory: SignerFactory;
   readonly config: unknown;
   readonly references: References;
-}
-
-/** A descriptor that cannot be used; the reason is its `cause`. */
-export class UnpreparedDescriptor extends Error {
-  override readonly name = 'UnpreparedDescriptor';
-  /** The module that it configures; `null` if the name could not be read. */
-  readonly module: string | null;
-  /** Files whose change may make it valid, absolute. */
-  readonly files: readonly string[];
-  /** The mounts as far as they can be read. */
-  readonly mounts: readonly Mount[];
-
-  constructor(
-    cause: unknown,
-    { module, files, mounts }: Pick<UnpreparedDescriptor, 'module' | 'files' | 'mounts'>,
-  ) {
-    super('the descriptor cannot be used', { cause });
-    this.module = module;
-    this.files = files;
-    this.mounts = mounts;
-  }
 }
 
 /**
@@ -211,18 +190,6 @@ async function settleAll<const Checks extends readonly unknown[]>(checks: Checks
   const errors = await collectDiagnostics(checks);
   if (errors.length > 0) throw new InvalidFile(errors);
   return Promise.all(checks);
-}
-
-/** The module name in an invalid descriptor, for operators; `null` if there is none. */
-function readModuleName(entry: DirectoryFile): string | null {
-  if ('diagnostic' in entry) return null;
-  try {
-    const { value } = readStructuredText(entry.file, entry.text);
-    const name = typeof value === 'object' && value !== null ? Reflect.get(value, 'module') : null;
-    return typeof name === 'string' && MODULE_NAME.test(name) ? name : null;
-  } catch {
-    return null;
-  }
 }
 
 async function completeDescriptor(

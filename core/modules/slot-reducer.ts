@@ -1,27 +1,10 @@
 import type { Probation } from '../descriptor/descriptor.js';
 import { listChanges } from './module-changes.js';
-import type { ModuleState } from './module-record.js';
 import type { ModuleVersion } from './module-version.js';
 import type { PreparedDescriptor } from './prepare-descriptor.js';
-import {
-  describeSlot,
-  describeState,
-  isVisibleChange,
-  type Opening,
-  type Serving,
-  type SlotEffect,
-  type SlotEvent,
-  type SlotEvents,
-  type SlotState,
-} from './slot-state.js';
+import type { Opening, Serving, SlotEvent, SlotEvents, SlotState } from './slot-state.js';
+import { close, enter, forgetFault, open, type Step, storeLastGood } from './slot-step.js';
 import type { StateReason } from './state-reason.js';
-
-/** A transition during its computation. */
-interface Step {
-  readonly state: { -readonly [K in keyof SlotState]: SlotState[K] };
-  readonly effects: SlotEffect[];
-  readonly now: Date;
-}
 
 const FAULTED_HINT =
   'see the log for the error; the host will reopen the module with backoff, or at once when one of its files changes';
@@ -232,16 +215,6 @@ function applyEnabled(
   }
 }
 
-/** @param prepared `null` for the stored last good version */
-function open({ state, effects }: Step, opening: Opening, prepared: PreparedDescriptor | null) {
-  state.opening = opening;
-  effects.push({ kind: 'open', file: state.file, prepared });
-}
-
-function close({ effects }: Step, version: ModuleVersion): void {
-  effects.push({ kind: 'close', version });
-}
-
 /** The last good version serves, or cannot be opened. */
 function settle(step: Step, opening: Opening | null): void {
   const { serving } = step.state;
@@ -315,10 +288,6 @@ function dropPending(step: Step): void {
   close(step, version);
 }
 
-function forgetFault({ state }: Step, version: ModuleVersion | undefined): void {
-  if (state.fault?.version === version) state.fault = null;
-}
-
 /**
  * Reacts to an uncaught error. An error of a version that does not serve yet counts when it serves.
  */
@@ -378,14 +347,6 @@ function finishRollback(step: Step, rejected: Serving, reason: string): void {
   storeLastGood(step);
 }
 
-/** Stores the last good version; a version on probation is not stored before it has passed. */
-function storeLastGood({ state, effects }: Step): void {
-  const { file, rejection } = state;
-  const serving = state.previous ?? state.serving;
-  const rejected = rejection?.digest ?? null;
-  if (serving !== null) effects.push({ kind: 'storeLastGood', file, serving, rejected });
-}
-
 /** Serves the last good version: the open one, or the one stored before a restart. */
 function fallBack(step: Step, reason: StateReason, mayRestore = true): void {
   if (step.state.serving !== null) enter(step, 'stale', reason);
@@ -397,21 +358,4 @@ function enterRolledBack(step: Step): void {
   const { rejection } = step.state;
   const reason = rejection?.reason ?? 'the version in the file was rolled back before';
   enter(step, 'rolled_back', { reason, hint: ROLLED_BACK_HINT });
-}
-
-/** While the slot is faulted, the state takes effect after the recovery. */
-function enter(
-  { state, effects, now }: Step,
-  entered: ModuleState,
-  reason: StateReason | null = null,
-  changed: readonly string[] = [],
-): void {
-  if (entered !== 'faulted') {
-    state.cause = { state: entered, reason };
-    if (state.fault !== null) return;
-  }
-  const before = state.published;
-  state.published = describeState(state, entered, reason, now);
-  if (changed.length === 0 && !isVisibleChange(before, state.published)) return;
-  effects.push({ kind: 'publish', record: describeSlot(state), changed });
 }

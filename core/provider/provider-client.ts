@@ -2,7 +2,6 @@ import {
   type Actor,
   type Balancing,
   isProviderFailure,
-  type Log,
   type Manifest,
   type Provider,
   type ProviderFact,
@@ -11,9 +10,7 @@ import {
 } from '../contract/index.js';
 import { QueueFull } from '../contract/semaphore.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
-import type { IdentitySigner } from '../identity/identity-keys.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
-import type { ModuleScope } from '../isolation/scope.js';
 import { nameShare } from '../lib/actor-name.js';
 import { shortenMasked } from '../lib/secrets/mask-secrets.js';
 import type { AdapterCounters } from './adapter-counters.js';
@@ -32,39 +29,12 @@ import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassthroughError, ProviderStatus } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
+import type { ProviderClientOptions } from './provider-client-options.js';
 import { readFacts } from './provider-facts.js';
-import { LocalRates, type RateLimiters } from './rate-limiter.js';
+import { LocalRates } from './rate-limiter.js';
 import { RateLimits } from './rate-limits.js';
 import { createOverload } from './rejected-call.js';
 import type { ResponseStream } from './response-stream.js';
-
-interface ProviderClientOptions {
-  readonly provider: Provider;
-  /** Whether the adapter streams. Default false. */
-  readonly streams?: boolean;
-  /** Whether the adapter opens WebSockets. Default false. */
-  readonly upgrades?: boolean;
-  readonly descriptor: Descriptor;
-  readonly log: Log;
-  /** Its closing ends the health checks. */
-  readonly scope: Pick<ModuleScope, 'signal' | 'defer'>;
-  /** The streams of events of the whole process. Default: of this client only. */
-  readonly openStreams?: OpenStreams;
-  /** Creates the rate limits. Default: for this process only. */
-  readonly rates?: RateLimiters;
-  /** Limits of the whole host; `null` if only those of the module apply. */
-  readonly loadShedder: LoadShedder | null;
-  /** Signs the actor for the provider; `null` does not sign. */
-  readonly identity: IdentitySigner | null;
-  /** Secrets that the host sends to the provider, and no failure may contain. Default: none. */
-  readonly secrets?: readonly Secret[];
-  /** Owner of errors in the provider's code. Default: the host. */
-  readonly owner?: ErrorOwner | null;
-  /** What earlier versions have learned. Default: nothing. */
-  readonly known?: KnownModule;
-  /** How the provider is called. Default: as by no other version. */
-  readonly connection?: string;
-}
 
 const MAX_PROBLEM_LENGTH = 200;
 const DEFAULT_BALANCING: Balancing = { strategy: 'round_robin', hashHeader: null, health: null };

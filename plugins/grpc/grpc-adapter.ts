@@ -25,7 +25,7 @@ export const grpcAdapter = defineAdapter({
   ],
   checkRoutes: async ({ descriptors: { file } }, routes, context) => {
     if (file === undefined) return [];
-    const { findUnusable } = await import('./provider.js');
+    const { findUnusable } = await import('./route-methods.js');
     return findUnusable(context.file(file), routes);
   },
   tryCredentials: (config, context) => grpcTransport.tryCredentials(config, context),

@@ -6,12 +6,8 @@ import { type CommandConfig, connectHttp, prepareCommand } from '../shared/trans
 import { DEFAULT_START_TIMEOUT_MS, type McpConfig, mcpTransport } from './config.js';
 import { type ConnectOptions, connectClient, isRefusal } from './connect.js';
 import { McpProblem } from './describe-problem.js';
-import {
-  createFetch,
-  createReconnection,
-  MAX_RETRY_MS,
-  speaksOlderTransport,
-} from './http-transport.js';
+import { createFetch, createReconnection, speaksOlderTransport } from './http-transport.js';
+import { MAX_RETRY_MS } from './read-response.js';
 import { Resources } from './resources.js';
 import { Session } from './session.js';
 import { type OpenSession, type OpenSlotSession, UnusableCommand } from './session-slot.js';

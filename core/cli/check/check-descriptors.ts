@@ -17,10 +17,10 @@ import {
   type DescriptorContext,
   type PreparedDescriptor,
   prepareDescriptor,
-  UnpreparedDescriptor,
 } from '../../modules/prepare-descriptor.js';
 import { explainTaken, listClaimsOf } from '../../modules/settle-names.js';
 import { explainError } from '../../modules/state-reason.js';
+import { UnpreparedDescriptor } from '../../modules/unprepared-descriptor.js';
 import { type DirectoryFile, type DirectoryListing, readDirectory } from '../../watch/directory.js';
 import { checkExposed } from './check-exposed.js';
 import { findUnusableRoutes } from './find-unusable-routes.js';

@@ -8,7 +8,8 @@ import { readModuleProblems } from '../../document/module-problems.js';
 import { readStructuredText } from '../../document/parse-document.js';
 import { readTextFile } from '../../document/read-file.js';
 import { listProviderRoutes } from '../../manifest/adapter-operations.js';
-import { type PreparedDescriptor, UnpreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
+import { UnpreparedDescriptor } from '../../modules/unprepared-descriptor.js';
 
 /**
  * Warns of routes of a local manifest that no call can use, by the config and its files.

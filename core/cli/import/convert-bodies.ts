@@ -2,11 +2,11 @@ import type { EventForm } from '../../contract/index.js';
 import { containsJson, MEDIA_TYPE_RANGE } from '../../lib/media-type.js';
 import { STREAM_TYPES } from '../../manifest/stream-rules.js';
 import { asObject, isObject, type JsonObject } from '../json-value.js';
-import type { OperationContext } from './convert-parameters.js';
 import { convertSchema } from './convert-schema.js';
 import type { DraftOperation } from './draft-manifest.js';
 import type { Direction } from './marked-members.js';
 import { follow, followReference } from './openapi-document.js';
+import type { OperationContext } from './operation-context.js';
 import { type NamedExamples, readBodyExamples } from './read-examples.js';
 
 type BodyRule = 'required' | 'optional' | 'none' | 'bytes';

@@ -2,11 +2,7 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join, posix, resolve } from 'node:path';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { FileError, readSmallFile } from '../../document/read-file.js';
-import {
-  type DescriptorContext,
-  prepareDescriptor,
-  UnpreparedDescriptor,
-} from '../../modules/prepare-descriptor.js';
+import { type DescriptorContext, prepareDescriptor } from '../../modules/prepare-descriptor.js';
 import {
   type InspectedDescriptor,
   inspectFolder,
@@ -14,6 +10,7 @@ import {
 } from '../../modules/releases/inspect-release.js';
 import { findFilesProblem, type ReleaseFiles } from '../../modules/releases/release-files.js';
 import { explainError } from '../../modules/state-reason.js';
+import { UnpreparedDescriptor } from '../../modules/unprepared-descriptor.js';
 import { CommandError } from '../command-error.js';
 import { readRemoteManifest, writeManifestPath } from './pin-manifests.js';
 

@@ -1,11 +1,6 @@
-import type { AuthFailures } from '../../auth/auth-failures.js';
 import { AUTHORIZATION_ONLY, authenticateWith } from '../../auth/authenticate.js';
 import type { CallerCredentials } from '../../auth/caller-credentials.js';
-import {
-  type CheckedAuthenticator,
-  isRejected,
-  type Rejected,
-} from '../../auth/checked-authenticator.js';
+import { isRejected } from '../../auth/checked-authenticator.js';
 import { readSurfaceConfig } from '../../config/read-plugin-config.js';
 import type { SurfaceChoice } from '../../config/surface-list.js';
 import {
@@ -32,69 +27,29 @@ import { withTimeout } from '../../lib/promises.js';
 import { joinMasks, type Mask, UNCHANGED } from '../../lib/secrets/mask-secrets.js';
 import { toError } from '../../lib/to-error.js';
 import { withFields } from '../../log/logger.js';
-import type { ActorRate } from '../../operations/rate-limit.js';
 import type { Client } from '../../operations/request.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
-import type { Store } from '../../store/store.js';
 import { readVersion } from '../../version.js';
 import { openReloadedFiles } from '../../watch/reloaded-file.js';
 import { toCurrentActor } from '../authenticate-request.js';
 import { createCredentialMask } from '../credential-filter.js';
 import { assertResponse, assertSurface, cancelBody } from './assert-surface.js';
 import { HostActors, type KnownActor } from './host-actors.js';
-import { type InProcessServer, requestInProcess } from './in-process-request.js';
+import { requestInProcess } from './in-process-request.js';
 import { readOperation } from './read-operation.js';
 import { readSurfaceError } from './read-surface-error.js';
-import { type PlaceLimits, type Pool, SurfacePlaces } from './surface-places.js';
+import { type Pool, SurfacePlaces } from './surface-places.js';
 import { createSurfaceRecords } from './surface-records.js';
+import {
+  DEFAULT_LIMITS,
+  type SurfaceLimits,
+  type SurfaceRequest,
+  type SurfaceServices,
+} from './surface-services.js';
 import { translateHostError } from './translate-host-error.js';
-
-/** The services of the host for surfaces. */
-export interface SurfaceServices {
-  readonly log: Log;
-  readonly chain: readonly CheckedAuthenticator[];
-  /** `null` for no limit. */
-  readonly authFailures: AuthFailures | null;
-  readonly issuers: readonly string[];
-  /** `null` for no limit. */
-  readonly actorRate: ActorRate | null;
-  readonly store: Pick<Store, 'surfaceRecords'>;
-  readonly server: InProcessServer;
-  readonly resources: HostApi['resources'];
-  readonly modules: Pick<HostApi, 'snapshot' | 'onChange'>;
-  /** Default `DEFAULT_LIMITS`. */
-  readonly limits?: SurfaceLimits;
-}
-
-interface SurfaceLimits extends PlaceLimits {
-  /** The time limit of `open`. Milliseconds. */
-  readonly openMs: number;
-  /** The time limit of a response, after which the host responds instead. Milliseconds. */
-  readonly responseMs: number;
-}
-
-/** Information about a request that the surface collects for the host. */
-export interface SurfaceRequest {
-  /** `null` if it is unknown. */
-  readonly client?: Client | null;
-  /** Removes the credentials in its head from a text; absent without any. */
-  readonly mask?: Mask;
-  /** The reason why its credentials were rejected; `null` otherwise. */
-  rejected?: Rejected;
-  /** Whether a later request of the host was rejected, whose record has the reason. */
-  isExplained?: boolean;
-  /** Authenticates the credentials of its actor again; absent without an actor. */
-  reauthenticate?: KnownActor['reauthenticate'];
-}
 
 /** The maximum for a body limit of a surface. Bytes. */
 export const MAX_BODY_BYTES = 1_048_576;
-const DEFAULT_LIMITS: SurfaceLimits = {
-  openMs: 5000,
-  responseMs: 30_000,
-  calls: 1000,
-  callsOfNetwork: 100,
-};
 
 /** An enabled surface: opened, or with the reason why it is not. */
 export class MountedSurface {

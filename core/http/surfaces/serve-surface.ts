@@ -14,10 +14,11 @@ import type { Cors } from '../cors.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReplyQueueOptions } from '../response/reply-queue.js';
-import type { MountedSurface, SurfaceRequest } from './mounted-surface.js';
+import type { MountedSurface } from './mounted-surface.js';
 import { STREAM_HEADER } from './own-headers.js';
 import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
 import { parseSurfaceUrl } from './surface-path.js';
+import type { SurfaceRequest } from './surface-services.js';
 import { assertBodyHead, assertSurfaceMethod, createWebRequest } from './web-request.js';
 
 interface ServeOptions extends Omit<ReplyQueueOptions, 'log'> {

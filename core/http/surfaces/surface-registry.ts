@@ -7,8 +7,9 @@ import { compareNames } from '../../lib/compare-texts.js';
 import { firstSegment } from '../../lib/routing/request-path.js';
 import { toError } from '../../lib/to-error.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
-import { MAX_BODY_BYTES, MountedSurface, type SurfaceServices } from './mounted-surface.js';
+import { MAX_BODY_BYTES, MountedSurface } from './mounted-surface.js';
 import { isHostPrefix, isSurfacePrefix } from './surface-path.js';
+import type { SurfaceServices } from './surface-services.js';
 
 /** Looks up the surfaces of plugins. */
 export interface SurfaceSource {

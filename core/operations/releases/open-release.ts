@@ -1,11 +1,7 @@
 import { formatDiagnostic, InvalidFile } from '../../document/diagnostic.js';
 import { type ErrorDetail, HostError } from '../../errors.js';
 import { nextTurn } from '../../lib/slices.js';
-import {
-  type PreparedDescriptor,
-  prepareDescriptor,
-  UnpreparedDescriptor,
-} from '../../modules/prepare-descriptor.js';
+import { type PreparedDescriptor, prepareDescriptor } from '../../modules/prepare-descriptor.js';
 import { findImportProblems } from '../../modules/releases/find-import-problems.js';
 import {
   findMissingFiles,
@@ -17,6 +13,7 @@ import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import { ReleaseFolder } from '../../modules/releases/release-folder.js';
 import { readPlaces } from '../../modules/releases/release-places.js';
 import { explainError } from '../../modules/state-reason.js';
+import { UnpreparedDescriptor } from '../../modules/unprepared-descriptor.js';
 import type { CanaryRule } from '../../store/releases/releases.js';
 import type { HostReleases } from './host-releases.js';
 
