@@ -1,66 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Plugin } from '../../core/contract/index.js';
-import { PluginError, type PluginStage } from '../../core/plugin-loader/plugin-error.js';
-import { type PluginRegistry, readPlugins } from '../../core/plugin-loader/plugin-registry.js';
+import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createFolder } from '../support/temporary-folder.js';
 
+import { entryOf, expectRejection, readEcho, rejectionOf, VALID } from './echo-plugin.js';
+
 const SHIPPED = fileURLToPath(new URL('../../plugins', import.meta.url));
-const CONTRACT = pathToFileURL(
-  fileURLToPath(new URL('../../core/contract/index.js', import.meta.url)),
-).href;
-
-/** The source of an entry with an adapter for each kind. */
-function entryOf(...kinds: readonly string[]): string {
-  return `import { defineAdapter } from ${JSON.stringify(CONTRACT)};
-    globalThis.imported = (globalThis.imported ?? 0) + 1;
-    const config = { validate: (value) => [undefined, value] };
-    const adapters = ${JSON.stringify(kinds)}.map((kind) =>
-      defineAdapter({ kind, config, supports: {}, open: () => ({}) }));
-    export default { adapters };`;
-}
-
-const VALID = {
-  name: 'echo',
-  version: '1.0.0',
-  contract: 1,
-  kinds: ['echo'],
-  entry: './index.mjs',
-};
-
 describe('plugin registry', () => {
   const importedCount = () => (globalThis as { imported?: number }).imported ?? 0;
-
-  /** One plugin, `echo`, with these members of its plugin.json changed. */
-  const read = (changes: object, entry = entryOf('echo'), others = {}): Promise<PluginRegistry> =>
-    readPlugins([
-      createFolder({
-        'echo/plugin.json': JSON.stringify({ ...VALID, ...changes }),
-        'echo/index.mjs': entry,
-        ...others,
-      }),
-    ]);
-
-  const rejectionOf = async (registry: PluginRegistry, kind = 'echo'): Promise<PluginError> => {
-    try {
-      await registry.adapter(kind);
-    } catch (error) {
-      if (error instanceof PluginError) return error;
-      throw error;
-    }
-    return expect.fail('expected the plugin to be rejected');
-  };
-
-  const expectRejection = async (registry: PluginRegistry, stage: PluginStage, message: string) => {
-    const error = await rejectionOf(registry);
-    expect([error.stage, error.message]).to.deep.equal([stage, message]);
-    const status = registry.list().find(({ name }) => name === error.plugin);
-    expect(status?.state).to.equal('refused');
-    expect(status?.reason).to.equal(error.reason);
-  };
 
   it('lists the shipped kinds without running their code, and loads them', async () => {
     const registry = await readPlugins([SHIPPED]);
@@ -75,7 +26,7 @@ describe('plugin registry', () => {
 
   it('imports a plugin once, at the first use of one of its kinds', async () => {
     const before = importedCount();
-    const registry = await read({ kinds: ['echo', 'other'] }, entryOf('echo', 'other'));
+    const registry = await readEcho({ kinds: ['echo', 'other'] }, entryOf('echo', 'other'));
     expect(registry.kinds()).to.deep.equal(['echo', 'other']);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['known']);
     expect(importedCount()).to.equal(before);
@@ -110,7 +61,7 @@ describe('plugin registry', () => {
   });
 
   it('suggests kinds for an unknown kind', async () => {
-    const registry = await read({});
+    const registry = await readEcho({});
     const messages: string[] = [];
     for (const kind of ['ecco', 'carrier-pigeon']) {
       await registry.adapter(kind).catch((error: Error) => messages.push(error.message));
@@ -147,7 +98,7 @@ describe('plugin registry', () => {
   };
   for (const [title, [changes, message]] of Object.entries(BAD_FILES)) {
     it(`rejects a plugin.json with ${title}`, async () => {
-      const [status] = (await read(changes)).list();
+      const [status] = (await readEcho(changes)).list();
       const hint = status?.hint == null ? '' : ` (${status.hint})`;
       const [, text] =
         /^plugin 'echo' has a bad plugin\.json:1:\d+: (.*)$/.exec(status?.reason ?? '') ?? [];
@@ -158,7 +109,7 @@ describe('plugin registry', () => {
   it('names a plugin without a valid name after its folder', async () => {
     const message =
       "plugin 'echo' has a bad plugin.json:1:9: 'name' must be a name of a-z, 0-9 and -";
-    await expectRejection(await read({ name: 'The Echo' }), 'manifest', message);
+    await expectRejection(await readEcho({ name: 'The Echo' }), 'manifest', message);
   });
 
   it('rejects a plugin.json that is not JSON, with the position', async () => {
@@ -198,19 +149,19 @@ describe('plugin registry', () => {
 
   it('rejects another contract before it validates the rest', async () => {
     const contract = 2;
-    const later = await read({ contract, stars: [] });
+    const later = await readEcho({ contract, stars: [] });
     const message = `plugin 'echo' is written for contract ${contract}, this host has 1 (update the host)`;
     await expectRejection(later, 'contract', message);
   });
 
   it('rejects an entry that is missing, a folder or outside', async () => {
     const missing = "plugin 'echo' has no file './gone.mjs' (is it built?)";
-    await expectRejection(await read({ entry: './gone.mjs' }), 'entry', missing);
+    await expectRejection(await readEcho({ entry: './gone.mjs' }), 'entry', missing);
     const folder = "plugin 'echo' has no file './sub' (is it built?)";
-    const registry = await read({ entry: './sub' }, '', { 'echo/sub/x': '' });
+    const registry = await readEcho({ entry: './sub' }, '', { 'echo/sub/x': '' });
     await expectRejection(registry, 'entry', folder);
     const outside = "plugin 'echo' has an entry outside of its folder";
-    const escaping = await read({ entry: './../other.mjs' }, '', { 'other.mjs': '' });
+    const escaping = await readEcho({ entry: './../other.mjs' }, '', { 'other.mjs': '' });
     await expectRejection(escaping, 'entry', outside);
   });
 
@@ -222,25 +173,25 @@ describe('plugin registry', () => {
   });
 
   it('rejects an import that throws, and keeps the error', async () => {
-    const registry = await read({}, `throw new Error('no license');`);
+    const registry = await readEcho({}, `throw new Error('no license');`);
     const message =
       "plugin 'echo' cannot be imported: no license (index.mjs:1:7) (report it to the plugin's author)";
     await expectRejection(registry, 'import', message);
     await expectRejection(registry, 'import', message);
-    const far = await read({}, `throw new Error('no file://nas/license:1:2\\n  there');`);
+    const far = await readEcho({}, `throw new Error('no file://nas/license:1:2\\n  there');`);
     expect((await rejectionOf(far)).message).to.include(
       'no file://nas/license:1:2 there (index.mjs:1:7)',
     );
-    const compiled = await read({}, 'export default { default: { adapters: [] } };');
+    const compiled = await readEcho({}, 'export default { default: { adapters: [] } };');
     const { message: problem, hint } = await rejectionOf(compiled);
     expect(problem).to.include("has a default export without 'adapters': it is CommonJS");
     expect(hint).to.equal('compile it to an ES module (.mjs)');
-    const missing = await read({}, `import 'modgate-no-such-package';`);
+    const missing = await readEcho({}, `import 'modgate-no-such-package';`);
     expect((await rejectionOf(missing)).hint).to.equal('install its dependencies in its folder');
   });
 
   it('rejects an import that does not end', async () => {
-    const registry = await read({}, 'await new Promise(() => {});');
+    const registry = await readEcho({}, 'await new Promise(() => {});');
     const error = await rejectionOf(registry);
     expect(error.stage).to.equal('import');
     expect(error.message).to.include("plugin 'echo' did not finish its import within 5000 ms");
@@ -250,135 +201,10 @@ describe('plugin registry', () => {
     // A plugin of authenticators only; this line has to compile.
     const plugin: Plugin = { authenticators: [] };
     const source = `export default ${JSON.stringify(plugin)};`;
-    const registry = await read({ kinds: undefined, authenticators: ['key'] }, source);
+    const registry = await readEcho({ kinds: undefined, authenticators: ['key'] }, source);
     const error = await registry.authenticator('key').catch((reason: Error) => reason);
     expect(String(error)).to.include("has no authenticator for the name 'key'");
   });
-
-  const BAD_EXPORTS: Readonly<Record<string, [entry: string, stage: PluginStage, reason: string]>> =
-    {
-      'no default': ['export const a = 1;', 'export', 'has no default export'],
-      'a default without adapters': [
-        'export default {};',
-        'export',
-        "has a default export without 'adapters'",
-      ],
-      'a default of null': [
-        'export default null;',
-        'export',
-        "has a default export without 'adapters'",
-      ],
-      'an adapter that is not branded': [
-        `export default { adapters: [{ kind: 'echo', contract: 1 }] };`,
-        'export',
-        'exports an adapter that is not branded',
-      ],
-      'an adapter for another contract': [
-        `export default { adapters: [{ kind: 'echo', contract: 2, [Symbol.for('modgate.adapter')]: true }] };`,
-        'contract',
-        'exports an adapter for another contract, this host has 1',
-      ],
-      'an adapter that cannot open': [
-        `export default { adapters: [{ kind: 'echo', contract: 1, [Symbol.for('modgate.adapter')]: true }] };`,
-        'export',
-        "exports the adapter 'echo' without 'open': it must be a function",
-      ],
-      'another kind': [
-        entryOf('ecco'),
-        'kinds',
-        "has no adapter for the kind 'echo' of its plugin.json",
-      ],
-    };
-  for (const [title, [entry, stage, reason]] of Object.entries(BAD_EXPORTS)) {
-    it(`rejects an entry with ${title}`, async () => {
-      const error = await rejectionOf(await read({}, entry));
-      expect([error.stage, error.reason]).to.deep.equal([stage, `plugin 'echo' ${reason}`]);
-    });
-  }
-
-  const WRONG_MEMBERS: Readonly<Record<string, [member: string, problem: string]>> = {
-    'no features': [
-      'supports: undefined',
-      "the adapter 'echo' without 'supports': it must be an object whose members are true or false, such as {}",
-    ],
-    'a list of features': [
-      "supports: ['streams']",
-      "the adapter 'echo' with a wrong 'supports': it must be an object whose members are true or false, such as {}",
-    ],
-    'a feature that is a text': [
-      "supports: { streams: 'yes' }",
-      "the adapter 'echo' with a wrong 'supports': it must be an object whose members are true or false, such as {}",
-    ],
-    'no open': ['open: undefined', "the adapter 'echo' without 'open': it must be a function"],
-    'no config': ['config: undefined', "the adapter 'echo' without 'config': it must be a struct"],
-    'a config that is a schema': [
-      "config: { type: 'object' }",
-      "the adapter 'echo' with a wrong 'config': it must be a struct",
-    ],
-    'no kind': ['kind: undefined', "an adapter without 'kind': it must be a text"],
-    'a kind that is a list': [
-      "kind: ['echo']",
-      "an adapter with a wrong 'kind': it must be a text",
-    ],
-    'an operation that is a schema': [
-      "operation: { type: 'object' }",
-      "the adapter 'echo' with a wrong 'operation': it must be a struct, or absent",
-    ],
-    'a description of configs that is a value': [
-      'describeConfig: { hostUses: [] }',
-      "the adapter 'echo' with a wrong 'describeConfig': it must be a function, or absent",
-    ],
-    'a check of manifests that is a list': [
-      'checkManifest: []',
-      "the adapter 'echo' with a wrong 'checkManifest': it must be a function, or absent",
-    ],
-    'a check of routes that is a list': [
-      'checkRoutes: []',
-      "the adapter 'echo' with a wrong 'checkRoutes': it must be a function, or absent",
-    ],
-  };
-  for (const [title, [member, problem]] of Object.entries(WRONG_MEMBERS)) {
-    it(`names an adapter with ${title}, and the member`, async () => {
-      const entry = `import { defineAdapter } from ${JSON.stringify(CONTRACT)};
-        const config = { validate: (value) => [undefined, value] };
-        const good = { kind: 'echo', config, supports: {}, open: () => ({}) };
-        export default { adapters: [defineAdapter({ ...good, ${member} })] };`;
-      const error = await rejectionOf(await read({}, entry));
-      expect([error.stage, error.reason]).to.deep.equal([
-        'export',
-        `plugin 'echo' exports ${problem}`,
-      ]);
-    });
-  }
-
-  const OTHER_EXPORTS: readonly (readonly [list: string, define: string, problem: string])[] = [
-    ['signers', 'defineSigner', "the signer 'echo' without 'open': it must be a function"],
-    ['surfaces', 'defineSurface', "the surface 'echo' without 'open': it must be a function"],
-    ['importers', 'defineImporter', "the importer 'echo' without 'read': it must be a function"],
-    [
-      'authenticators',
-      'defineAuthenticator',
-      "the authenticator 'echo' without 'open': it must be a function",
-    ],
-  ];
-  for (const [list, define, problem] of OTHER_EXPORTS) {
-    it(`names one of ${list} without its function`, async () => {
-      const entry = `import { ${define} } from ${JSON.stringify(CONTRACT)};
-        const struct = { validate: (value) => [undefined, value] };
-        export default { ${list}: [${define}({ name: 'echo', config: struct, options: struct })] };`;
-      const declared = list === 'importers' ? [{ name: 'echo', source: 'a file' }] : ['echo'];
-      const registry = await read({ kinds: undefined, [list]: declared }, entry);
-      const find = {
-        signers: () => registry.signer('echo'),
-        surfaces: () => registry.surface('echo'),
-        importers: () => registry.importer('echo'),
-        authenticators: () => registry.authenticator('echo'),
-      }[list];
-      const error = await find?.().catch((reason: unknown) => reason);
-      expect(error).to.be.an.instanceof(PluginError);
-      expect((error as PluginError).reason).to.equal(`plugin 'echo' exports ${problem}`);
-    });
-  }
 
   it('rejects a plugin with the kind of another, and names both', async () => {
     const first = createFolder({

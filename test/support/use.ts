@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { started } from './started.js';
 
-interface Stoppable {
+export interface Stoppable {
   stop?(): unknown;
   close?(): unknown;
 }

@@ -1,12 +1,7 @@
 import { connect, type Socket } from 'node:net';
+import { WEAKENED_AGENTS, WEAKENED_TOOLS } from './agents.js';
 import { WEAKENED_BROKERS } from './brokers.js';
-import {
-  WEAKENED_AGENTS,
-  WEAKENED_BODIES,
-  WEAKENED_SERVICES,
-  WEAKENED_TOOLS,
-  WEAKENED_WEBSOCKETS,
-} from './services.js';
+import { WEAKENED_BODIES, WEAKENED_SERVICES, WEAKENED_WEBSOCKETS } from './services.js';
 import { listen, type WeakHost } from './weak-host.js';
 import {
   answer,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { useExchangeHost } from '../../support/auth/use-exchange-host.js';
 import { startMcpServer } from '../../support/mcp/mcp-server.js';
+import { callOnceOpen } from '../../support/mcp/session-module.js';
 import { use } from '../../support/use.js';
 
 const TOOLS = [{ name: 'run', call: () => ({ content: [] }) }];
@@ -32,7 +33,7 @@ describe('sessions of actors whose tokens are exchanged', () => {
     };
   });
 
-  const call = async (subject: string) => {
+  const callNow = async (subject: string) => {
     const token = await setup.tokenOf(subject, { scope: 'crm.read' });
     const response = await fetch(`${setup.host.url}/modules/tools/http/tools/run`, {
       method: 'POST',
@@ -41,6 +42,12 @@ describe('sessions of actors whose tokens are exchanged', () => {
     });
     return { status: response.status, text: await response.text(), token };
   };
+
+  const call = (subject: string) =>
+    callOnceOpen(
+      () => callNow(subject),
+      ({ text }) => text,
+    );
 
   it('carry the token of their own actor in every request', async () => {
     const calls = await Promise.all(['ann', 'ben', 'ann'].map(call));
