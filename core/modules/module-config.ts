@@ -7,6 +7,7 @@ import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
 import { LazyMap } from '../lib/lazy-map.js';
 import { toError } from '../lib/to-error.js';
 import type { FleetLeadership, Leadership } from '../processes.js';
+import type { CurrentEndpoints } from '../provider/module-endpoints.js';
 import type { StoredConfig } from '../store/config-values.js';
 import type { Store } from '../store/store.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
@@ -23,6 +24,7 @@ interface ModuleConfigOptions {
   readonly descriptor: Descriptor;
   readonly manifest: Manifest;
   readonly provider: Provider;
+  readonly endpoints: CurrentEndpoints;
   /** Whether the adapter's providers support `configure`. */
   readonly supportsConfigure: boolean;
   /**
@@ -54,7 +56,7 @@ export class ModuleConfig {
   readonly #fields: readonly ConfigField[];
   /** The restart-only values when the version was opened; `null` until they are read. */
   #opened: ReadonlyMap<string, unknown> | null = null;
-  #deliveries: readonly ConfigDelivery[] = [];
+  #deliveries: ReadonlyMap<string | null, ConfigDelivery> = new Map();
   #isStale = false;
   #isReading = false;
   #failedReads = 0;
@@ -70,20 +72,24 @@ export class ModuleConfig {
   /** Starts the delivery and returns at once. Does nothing for a module without config fields. */
   start(): void {
     if (this.#fields.length === 0) return;
-    const { store, end, descriptor, leadership, fleetLeadership } = this.#options;
-    this.#deliveries = this.#createDeliveries();
+    const { store, end, descriptor, endpoints, leadership, fleetLeadership } = this.#options;
     // That of the fleet changes with that of the process.
-    const unfollow = (fleetLeadership ?? leadership).onChange(() => this.#changeDeliveries());
+    const unfollow = (fleetLeadership ?? leadership).onChange(() => this.#renewDeliveries());
+    endpoints.onChange = () => {
+      if (this.#updateDeliveries()) this.#refresh();
+    };
     const unsubscribe = store.onConfigChange((module) => {
       if (module === null || module === descriptor.module) this.#refresh();
     });
     const stop = () => {
       unsubscribe();
       unfollow();
+      endpoints.onChange = null;
       clearTimeout(this.#rereading);
-      for (const delivery of this.#deliveries) delivery.stop();
+      for (const delivery of this.#deliveries.values()) delivery.stop();
     };
     end.addEventListener('abort', { handleEvent: stop });
+    this.#updateDeliveries();
     this.#refresh();
   }
 
@@ -93,39 +99,50 @@ export class ModuleConfig {
     return !isSameJson(this.#opened.get(fieldName(field)), effective);
   }
 
-  #changeDeliveries(): void {
-    for (const delivery of this.#deliveries) delivery.stop();
-    this.#deliveries = this.#createDeliveries();
+  #renewDeliveries(): void {
+    for (const delivery of this.#deliveries.values()) delivery.stop();
+    this.#deliveries = new Map();
+    this.#updateDeliveries();
     this.#refresh();
   }
 
-  /** Creates one per endpoint, because each endpoint is a separate process. */
-  #createDeliveries(): ConfigDelivery[] {
-    const { provider, descriptor, manifest, supportsConfigure, log, owner } = this.#options;
-    const { leadership, fleetLeadership } = this.#options;
-    if (!supportsConfigure) return [];
+  /**
+   * One per endpoint, because each endpoint is a separate process. An endpoint that stays keeps its
+   * delivery, and what it has accepted.
+   * @returns whether an endpoint is new
+   */
+  #updateDeliveries(): boolean {
+    const { endpoints, supportsConfigure, leadership, fleetLeadership } = this.#options;
+    if (!supportsConfigure) return false;
+    const before = this.#deliveries;
+    const deliveries = new Map<string | null, ConfigDelivery>();
+    for (const endpoint of endpoints.names) {
+      const fleet = isOnThisMachine(endpoint) ? null : fleetLeadership;
+      if (!(fleet ?? leadership).leads) continue;
+      deliveries.set(endpoint, before.get(endpoint) ?? this.#createDelivery(endpoint, fleet));
+    }
+    this.#deliveries = deliveries;
+    for (const [endpoint, delivery] of before) if (!deliveries.has(endpoint)) delivery.stop();
+    return [...deliveries.keys()].some((endpoint) => !before.has(endpoint));
+  }
+
+  #createDelivery(endpoint: string | null, leadership: FleetLeadership | null): ConfigDelivery {
+    const { provider, descriptor, manifest, log, owner } = this.#options;
     const path = manifest.config?.delivery_path ?? null;
-    const endpointIds = provider.endpoints?.().map(({ id }) => id) ?? [];
-    const endpoints = endpointIds.length > 0 ? endpointIds : [null];
-    return endpoints
-      .map((endpoint) => ({ endpoint, fleet: isOnThisMachine(endpoint) ? null : fleetLeadership }))
-      .filter(({ fleet }) => (fleet ?? leadership).leads)
-      .map(({ endpoint, fleet }) => {
-        const target = { provider, descriptor, path, endpoint, owner };
-        return new ConfigDelivery({
-          read: async () => {
-            const stored = await this.#read();
-            return this.#toConfiguration(stored, this.#opened ?? this.#readRestartOnly(stored));
-          },
-          leadership: fleet,
-          deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
-          onProblem: (reason, revision) => {
-            const fields = { endpoint, revision, reason };
-            if (reason === null) log.info(fields, 'configuration accepted');
-            else log.warn(fields, 'configuration not delivered yet');
-          },
-        });
-      });
+    const target = { provider, descriptor, path, endpoint, owner };
+    return new ConfigDelivery({
+      read: async () => {
+        const stored = await this.#read();
+        return this.#toConfiguration(stored, this.#opened ?? this.#readRestartOnly(stored));
+      },
+      leadership,
+      deliver: (configuration, signal) => deliverConfig(target, configuration, signal),
+      onProblem: (reason, revision) => {
+        const fields = { endpoint, revision, reason };
+        if (reason === null) log.info(fields, 'configuration accepted');
+        else log.warn(fields, 'configuration not delivered yet');
+      },
+    });
   }
 
   #refresh(): void {
@@ -158,7 +175,7 @@ export class ModuleConfig {
     const unrecorded = await this.#recordPlace(stored).then(() => null, toError);
     if (!this.#options.end.aborted) {
       const configuration = this.#toConfiguration(stored, this.#opened);
-      for (const delivery of this.#deliveries) delivery.push(configuration);
+      for (const delivery of this.#deliveries.values()) delivery.push(configuration);
     }
     // Thrown after the delivery, because the other values do not depend on a generated one.
     const problem = failure ?? unrecorded;
@@ -174,7 +191,7 @@ export class ModuleConfig {
   /** Releases may not move stored secrets to another place without a further right. */
   async #recordPlace({ secrets, place }: StoredConfig): Promise<void> {
     const { store, descriptor, readPlace } = this.#options;
-    if (this.#deliveries.length === 0 || secrets.size === 0) return;
+    if (this.#deliveries.size === 0 || secrets.size === 0) return;
     const current = await readPlace();
     if (current !== place) await store.config.writePlace(descriptor.module, current);
   }

@@ -250,6 +250,7 @@ function createVersion(
         descriptor,
         manifest,
         provider,
+        endpoints: client.currentEndpoints,
         supportsConfigure: supports.configure === true,
         ...chooseLeaders(leaders, supports),
         store,

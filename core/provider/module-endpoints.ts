@@ -32,9 +32,14 @@ interface ModuleEndpointsOptions {
 /** The resolution of a provider's endpoints; `null` for a provider that names them. */
 export type Resolution = Omit<FoundEndpoints, 'endpoints'>;
 
+/** The endpoints that there are now. */
+export type CurrentEndpoints = Pick<ModuleEndpoints, 'names' | 'onChange'>;
+
 /** The endpoints of one opened provider, which may change while it is open. */
 export class ModuleEndpoints {
   readonly pool: EndpointPool;
+  /** Called when `names` may have changed. */
+  onChange: (() => void) | null = null;
   readonly #options: ModuleEndpointsOptions;
   readonly #checks: EndpointChecks | null;
   #bases: readonly EndpointBase[] = [];
@@ -75,6 +80,11 @@ export class ModuleEndpoints {
     return this.#resolution;
   }
 
+  /** As calls name them; `null` is the endpoint of a provider that names none. */
+  get names(): readonly (string | null)[] {
+    return this.pool.all.map(({ name }) => name);
+  }
+
   /** Forgets what is known of other routes. */
   keepRoutes(routes: ReadonlySet<string>): void {
     for (const { breakers } of this.pool.all) breakers.keepOnly(routes);
@@ -93,6 +103,7 @@ export class ModuleEndpoints {
       else log.warn(fields, 'endpoints not resolved');
     }
     this.#replace(endpoints.map(this.#keepOrCreate), resolveError);
+    this.onChange?.();
   }
 
   #replace(endpoints: readonly Endpoint[], absence: string | null = null): void {

@@ -25,7 +25,7 @@ import type { EndpointPool } from './endpoint-pool.js';
 import { type CallCounts, type CallTotals, KnownModule } from './known-module.js';
 import type { LoadShedder } from './load-shedding.js';
 import { createMask, listInvalidParts } from './mask-failure.js';
-import { ModuleEndpoints, type Resolution } from './module-endpoints.js';
+import { type CurrentEndpoints, ModuleEndpoints, type Resolution } from './module-endpoints.js';
 import { type HostEndReason, type OpenStream, OpenStreams } from './open-streams.js';
 import { isPassthroughError, ProviderStatus } from './outcome.js';
 import type { ParseResponse, ProviderAnswer, ProviderCall } from './provider-call.js';
@@ -147,6 +147,10 @@ export class ProviderClient {
   /** The bases of the endpoints that name a URL, without duplicates. */
   get bases(): readonly EndpointBase[] {
     return this.#moduleEndpoints.bases;
+  }
+
+  get currentEndpoints(): CurrentEndpoints {
+    return this.#moduleEndpoints;
   }
 
   /** The resolution of the endpoints; `null` for a provider that names them. */

@@ -52,6 +52,17 @@ describe('config delivery', () => {
       return readDeliveries(of).at(-1)?.revision === revision;
     });
 
+  const readModule = async ({ url }: RunningHost) => {
+    const headers = { authorization: 'Bearer dev-service:ops:modgate.modules.read' };
+    const response = await fetch(`${url}/modules`, { headers });
+    const { modules } = (await response.json()) as { modules: Record<string, unknown>[] };
+    return modules[0] ?? {};
+  };
+  const waitForEndpoints = (host: RunningHost, count: number) =>
+    waitUntil(`${count} endpoints`, async () => {
+      return ((await readModule(host))['endpoints'] as unknown[]).length === count;
+    });
+
   const provider = useEach(startEchoProvider);
   afterEach(async () => {
     await Promise.all(running.splice(0).map((host) => host.stop()));
@@ -137,15 +148,35 @@ describe('config delivery', () => {
     await waitFor(1, second);
   });
 
+  it('reaches endpoints that join later, and tells those that stay nothing again', async () => {
+    const second = await startEchoProvider();
+    running.push({ stop: () => second.close() });
+    const file = 'conf/endpoints.json';
+    const config = { endpoints: { file: `./${file}` } };
+    const host = await start({
+      'conf.json': configDescriptor(provider.url, FIELDS, { provider: { kind: 'http', config } }),
+      [file]: [provider.url],
+    });
+    await waitFor(0);
+    host.drop(file, [provider.url, second.url]);
+    await waitFor(0, second);
+    await writeValue(host, 'size', 60);
+    await waitFor(1);
+    await waitFor(1, second);
+    host.drop(file, [second.url]);
+    await waitForEndpoints(host, 1);
+    await writeValue(host, 'size', 61);
+    await waitFor(2, second);
+    expect(readDeliveries(provider).map(({ revision }) => revision)).to.deep.equal([0, 1]);
+  });
+
   it('does not count as a call and opens no circuit breaker', async () => {
     provider.answer({ status: 500 });
     const host = await startConfigured({ breaker: { failures: 1 } });
     await waitUntil('three attempts', () => readDeliveries(provider).length >= 3);
-    const headers = { authorization: 'Bearer dev-service:ops:modgate.modules.read' };
-    const response = await fetch(`${host.url}/modules`, { headers });
-    const { modules } = (await response.json()) as { modules: Record<string, unknown>[] };
-    expect(modules[0]?.['counts']).to.deep.equal({ calls: 0, failed: 0, in_flight: 0, queued: 0 });
-    const [endpoint] = (modules[0]?.['endpoints'] ?? []) as Record<string, unknown>[];
+    const module = await readModule(host);
+    expect(module['counts']).to.deep.equal({ calls: 0, failed: 0, in_flight: 0, queued: 0 });
+    const [endpoint] = (module['endpoints'] ?? []) as Record<string, unknown>[];
     expect(endpoint).to.include({ state: 'up', calls: 0, failures: 0 });
   });
 
