@@ -1,6 +1,7 @@
 import {
   type ApiDocument,
   type ApiOperation,
+  asList,
   asObject,
   asText,
   type JsonObject,
@@ -8,13 +9,16 @@ import {
 import { create, createField } from './dom.js';
 import { parseJson } from './json-text.js';
 
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
 interface Input {
   readonly place: string;
   readonly name: string;
   /** Writes a value of the query as pairs. */
   readonly writePairs: (value: string) => readonly (readonly [name: string, value: string])[];
   readonly isRest: boolean;
-  readonly control: HTMLInputElement;
+  readonly control: Control;
+  readonly hint: string;
   /** The value of an empty control. */
   readonly createDefault: () => string;
 }
@@ -29,7 +33,9 @@ export interface RequestInputs {
 export function createRequestInputs(api: ApiDocument, entry: ApiOperation): RequestInputs {
   const inputs = createInputs(api, entry);
   return {
-    fields: inputs.map(({ control, place, name }) => createField(`${name} (${place})`, control)),
+    fields: inputs.map(({ control, place, name, hint }) =>
+      createField(`${name} (${place})`, control, hint),
+    ),
     read: () => readInputs(entry, inputs),
   };
 }
@@ -45,16 +51,28 @@ function createKey(): string {
   );
 }
 
-/** Writes an object in the style of its parameter, and any other value as one text. */
+/** Whether the values of a parameter of the query are the items of a list. */
+function isList(schema: JsonObject, { in: place, content }: JsonObject): boolean {
+  return place === 'query' && content === undefined && [schema['type']].flat().includes('array');
+}
+
+const SEPARATORS: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' };
+
+/** Writes a list or an object in the style of its parameter, and any other value as one text. */
 function writePairs(
-  api: ApiDocument,
   parameter: JsonObject,
+  schema: JsonObject,
   text: string,
 ): readonly (readonly [string, string])[] {
-  const { style = 'form', schema, content } = parameter;
+  const { style = 'form', content } = parameter;
   const { explode = style === 'form' } = parameter;
   const name = asText(parameter['name']);
-  const isObject = style === 'deepObject' || api.follow(schema)['type'] === 'object';
+  if (isList(schema, parameter)) {
+    const items = text.split('\n').filter((line) => line !== '');
+    if (explode === true) return items.map((item) => [name, item]);
+    return [[name, items.join(SEPARATORS[asText(style)] ?? ',')]];
+  }
+  const isObject = style === 'deepObject' || schema['type'] === 'object';
   const value = isObject && content === undefined ? Object.entries(asObject(parseJson(text))) : [];
   if (value.length === 0) return [[name, text]];
   const members = value.flatMap(([key, member]) =>
@@ -70,21 +88,37 @@ function toText(value: unknown): string {
 
 function createInputs(api: ApiDocument, { parameters }: ApiOperation): Input[] {
   return parameters.map((parameter) => {
-    const place = asText(parameter['in']);
-    const isRequired = place === 'path' || parameter['required'] === true;
+    const schema = api.follow(parameter['schema']);
+    const { default: value } = schema;
     return {
-      place,
+      place: asText(parameter['in']),
       name: asText(parameter['name']),
-      writePairs: (value) => writePairs(api, parameter, value),
+      writePairs: (text) => writePairs(parameter, schema, text),
       isRest: parameter['x-modgate-rest'] === true,
-      control: create('input', {
-        type: 'text',
-        required: isRequired && !isKey(parameter),
-        placeholder: isKey(parameter) ? 'a new one for each call' : '',
-        autocomplete: 'off',
-      }),
+      control: createControl(parameter, schema),
+      hint: value === undefined ? '' : `default: ${toText(value)}`,
       createDefault: isKey(parameter) ? createKey : () => '',
     };
+  });
+}
+
+/** One of the listed values, a line for each item of a list, or any text. */
+function createControl(parameter: JsonObject, schema: JsonObject): Control {
+  const required = parameter['in'] === 'path' || parameter['required'] === true;
+  const values = schema['type'] === 'boolean' ? [true, false] : asList(schema['enum']);
+  if (values.length > 0 && values.every((value) => typeof value !== 'object')) {
+    const options = ['', ...values.map(toText)].map((value) => create('option', { value }, value));
+    return create('select', { required }, ...options);
+  }
+  if (isList(schema, parameter)) {
+    const placeholder = 'one item in each line';
+    return create('textarea', { rows: '2', required, placeholder, spellcheck: 'false' });
+  }
+  return create('input', {
+    type: 'text',
+    required: required && !isKey(parameter),
+    placeholder: isKey(parameter) ? 'a new one for each call' : '',
+    autocomplete: 'off',
   });
 }
 

@@ -25,6 +25,23 @@ const ROUTES = [
   route('POST', '/images', { body: 'bytes', body_types: ['image/*', 'application/pdf'] }),
   route('POST', '/orders', { body_types: ['text/csv'], input_schema: { type: 'object' } }),
   route('GET', '/rooms/{room}', { stream: 'websocket' }),
+  route('GET', '/search', {
+    query_schema: {
+      type: 'object',
+      properties: {
+        tag: { type: 'array', items: { type: 'string' } },
+        order: { enum: ['newest', 'oldest'], default: 'newest' },
+        sold: { type: 'boolean' },
+        limit: { type: 'integer' },
+      },
+    },
+    parameters: [
+      {
+        ...{ name: 'ids', in: 'query', style: 'pipeDelimited', explode: false },
+        schema: { type: 'array', items: { type: 'integer' } },
+      },
+    ],
+  }),
 ];
 
 const PNG = Buffer.from(
@@ -112,6 +129,29 @@ describe('try it of the docs page', () => {
     const text = await received.innerText();
     expect(Buffer.byteLength(text)).to.be.within(50_000, 65_536);
     expect(text).to.match(/\{"modgate\.end":.*\}$/);
+  });
+
+  it('sends lists of values, and one of the listed values', async () => {
+    const operation = await open('/search');
+    let target: string | undefined;
+    setup.answer((request, response) => {
+      target = request.url;
+      response.setHeader('content-type', 'application/json');
+      response.end('{}');
+    });
+    await operation.getByLabel('tag (query)').fill('red, wine\n\nb&w\n');
+    await operation.getByLabel('order (query)').selectOption('oldest');
+    await operation.getByLabel('sold (query)').selectOption('false');
+    await operation.getByLabel('ids (query)').fill('1\n2');
+    expect(await findAccessibilityViolations(page)).to.deep.equal([]);
+    await press(operation, 'Send');
+    await operation
+      .locator('.response')
+      .getByText(/^200 in \d+ ms$/)
+      .waitFor();
+    expect(target).to.equal(
+      '/search?tag=red%2C%20wine&tag=b%26w&order=oldest&sold=false&ids=1%7C2',
+    );
   });
 
   it('shows the other answer of a stream: JSON, or lines that are called JSON', async () => {
