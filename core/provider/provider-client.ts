@@ -211,7 +211,7 @@ export class ProviderClient {
     return this.#endpoints.all.map(({ status }) => status);
   }
 
-  /** Keeps the version open for one request, from the match to the response: `release` it once. */
+  /** Keeps the version open for one request, from its start to its response: `release` it once. */
   hold(): void {
     this.#holds += 1;
   }

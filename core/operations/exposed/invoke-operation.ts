@@ -47,16 +47,16 @@ export const INVOCATION = defineResource({
     const permission = permissionOf(declared);
     authorization.admitPermission(request.actor, permission);
     authorization.admitExposure(listExposed(module), shown.id);
-    facts.step = 'rate';
-    const { rates } = module.client;
-    if (rates !== null) await enforceRateLimit(rates, request);
-    facts.step = 'provider';
-    const hopByHop = readHopByHopNames(request);
-    const described = { arguments: input.json.toString('utf8'), exact: [], headers: [] };
-    const admit = () => approvals.admit({ module, operation }, () => described, request);
-    const call: AdminCall = { authorization, module, permission, request, hopByHop, admit };
     module.client.hold();
     try {
+      facts.step = 'rate';
+      const { rates } = module.client;
+      if (rates !== null) await enforceRateLimit(rates, request);
+      facts.step = 'provider';
+      const hopByHop = readHopByHopNames(request);
+      const described = { arguments: input.json.toString('utf8'), exact: [], headers: [] };
+      const admit = () => approvals.admit({ module, operation }, () => described, request);
+      const call: AdminCall = { authorization, module, permission, request, hopByHop, admit };
       const bytes =
         declared.kind === 'entity'
           ? await listEntity(declared.entity, input, call)

@@ -106,7 +106,7 @@ export interface RouteServices {
   readonly approvals: Approvals;
 }
 
-/** A request to a route of a module. The steps set its members. */
+/** A request to a route of a module, until `close`. The steps set its members. */
 export class RouteCall implements RouteRequest {
   readonly request: CallerRequest;
   readonly target: ForwardTarget;
@@ -136,7 +136,7 @@ export class RouteCall implements RouteRequest {
   exposed: FoundOperation | null = null;
   /** Admits calls of exposed operations. */
   readonly approvals: Approvals;
-  /** The live module at the start of the request. */
+  /** The live module at the start of the request. It stays open until the request is closed. */
   readonly module: LiveModule | null;
   readonly #generations: GenerationSource & WaitingSource;
   #matched: MatchedRoute | null = null;
@@ -156,6 +156,7 @@ export class RouteCall implements RouteRequest {
     this.module = (module && generations.current.get(module)) || null;
     this.facts.problems = readProblemForm(this);
     this.credentialHeaders = credentialHeaders;
+    this.module?.client.hold();
   }
 
   get isPublic(): boolean {
@@ -190,10 +191,7 @@ export class RouteCall implements RouteRequest {
     return this.exposed?.shown.needsApproval === true;
   }
 
-  /**
-   * Keeps the module open until the request is closed.
-   * @throws HostError 404 if the request names the operation of another route.
-   */
+  /** @throws HostError 404 if the request names the operation of another route. */
   useRoute(match: RouteMatch<LiveRoute>): void {
     const { module, target } = this;
     const { operation } = this.request;
@@ -201,11 +199,10 @@ export class RouteCall implements RouteRequest {
     if (operation !== null) this.exposed = findNamedRoute(module, operation, match.value);
     this.#matched = { module, target, match };
     this.facts.route = match.value.declaredPath;
-    module.client.hold();
   }
 
   close(): void {
-    this.#matched?.module.client.release();
+    this.module?.client.release();
   }
 }
 
