@@ -72,7 +72,6 @@ export class MountedSurface {
   readonly #scope: ModuleScope;
   readonly #streams = new Set<() => void>();
   readonly #requests = new WeakMap<SurfaceCall, SurfaceRequest>();
-  readonly #running = new Map<string, SurfaceRequest>();
   #surface: Surface | null = null;
   #reason: string | null = 'it is not open yet';
   readonly #limits: SurfaceLimits;
@@ -231,7 +230,6 @@ export class MountedSurface {
     const { responseMs } = this.#limits;
     const leave = this.#places.take(pool, call.network);
     this.#requests.set(call, record);
-    this.#running.set(call.requestId, record);
     let answer: Promise<T> | null = null;
     try {
       answer = runAs(this.#owner, () => work(surface));
@@ -243,7 +241,6 @@ export class MountedSurface {
       throw this.#translate(error, call);
     } finally {
       leave();
-      this.#running.delete(call.requestId);
     }
   }
 
@@ -273,7 +270,7 @@ export class MountedSurface {
         const found = this.#findCaller(actor, request);
         const caller = { ...found, surface: this.name, operation, onProgress };
         const response = await requestInProcess(server, caller, request);
-        const outer = this.#running.get(request.headers?.['x-request-id'] ?? '');
+        const outer = request.call && this.#requests.get(request.call);
         if (outer !== undefined && response.status >= 400) outer.isExplained = true;
         return response;
       },

@@ -57,6 +57,23 @@ describe('a request that a surface rejects', () => {
     });
   }
 
+  it('leaves one record each if another request has its id at the same time', async () => {
+    const headers = { 'x-request-id': 'shared', authorization: 'Bearer dev-service:a' };
+    const refused = fetch(`${setup.host.url}/desk/refused`, { headers });
+    await waitUntil('it is early', async () => {
+      const counts = await call(setup.host, { target: '/desk/counts', as: null });
+      return parseJson(counts)['isEarly'] === true;
+    });
+    const late = new AbortController();
+    const waiting = fetch(`${setup.host.url}/desk/late`, { headers, signal: late.signal });
+    expect((await refused).status).to.equal(403);
+    const target = '/calls?request_id=shared';
+    const { calls } = parseJson(await call(setup.host, { target, as: OPS }));
+    expect(calls).to.have.length(1);
+    late.abort();
+    await waiting.catch(() => {});
+  });
+
   it('has no line of a rejection when it succeeds', async () => {
     const { calls, line } = await send('/desk/empty');
     expect(calls).to.deep.equal([]);

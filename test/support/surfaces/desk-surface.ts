@@ -85,6 +85,13 @@ const answers = {
       body: await response.text(),
     });
   },
+  // Waits for another request, then passes on the 403 of the host.
+  refused: async ({ call, context }) => {
+    counts.isEarly = true;
+    while (!counts.isWaiting) await new Promise((resolve) => setTimeout(resolve, 5));
+    const headers = { 'x-request-id': call.requestId };
+    return context.host.request(call.actor, { target: '/metrics', headers, call });
+  },
   forged: async ({ call, context }) => {
     const forged = [
       { ...call.actor }, Object.create(call.actor), null,
