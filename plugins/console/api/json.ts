@@ -1,9 +1,9 @@
 import { SurfaceError } from '../../../core/contract/index.js';
 
-/** Responses below /console/api must be neither cached nor shown as a page. */
+/** Responses below /console/api must be neither cached nor shown as a page, also those of modules. */
 const API_HEADERS = {
   'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
 } as const;
