@@ -113,7 +113,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     this.res = res;
     this.method = req.method ?? '';
     this.target = req.url ?? '';
-    this.parsed = parseCalledTarget(this.target, req.headers.host, options.mounts);
+    const socket: Duplex = req.socket;
+    this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
+    // A request in memory has no host name, which a module could own.
+    const host = this.inProcess === null ? req.headers.host : undefined;
+    this.parsed = parseCalledTarget(this.target, host, options.mounts);
     this.held = new HeldMemory(options.memory);
     this.headers = new CallerHeaders(req);
     const { requestId, correlationId } = createIds(this.headers);
@@ -123,8 +127,6 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     // Most requests have no such header.
     this.handshake = req.headers.upgrade === undefined ? null : findHandshake(req);
     this.isHttp10 = req.httpVersion === '1.0';
-    const socket: Duplex = req.socket;
-    this.inProcess = socket instanceof ConnectionEnd ? socket.caller : null;
     this.client = this.inProcess === null ? options.clients.find(req) : this.inProcess.client;
     this.facts.surface = this.inProcess?.surface ?? null;
     this.facts.mount = nameMount(this.parsed);

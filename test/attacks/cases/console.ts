@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { AttackFailure, expectNoSecrets } from '../../../core/selftest/expectations.js';
 import { headerValue, headerValues, type RawHeader } from '../../../core/selftest/raw-http.js';
 import { type Attack, type CraftedRequest, reject, type Verdict } from '../attack.js';
-import { craftRequest, expectRejected, sendOnce } from '../expectations.js';
+import { craftRequest, expectRejected, expectUncalled, sendOnce } from '../expectations.js';
 import type { Scene } from '../scene.js';
 
 const API = '/console/api';
@@ -128,6 +128,11 @@ export const CONSOLE_CASES: readonly Attack[] = [
     target: `${API}/sessions`,
     headers: [SAME_ORIGIN],
   })),
+  withSession('mounted', 'a module that is mounted below localhost', async (scene, cookie) => {
+    const { status, body } = await sendOnce(scene, craftApi(scene, '/modules', cookie));
+    const isOfHost = status === 200 && body.includes('"modules":');
+    return isOfHost ? expectUncalled(scene) : `the host does not list its modules: ${status}`;
+  }),
   withSession('token-in-page', 'the token in a response', async (scene, cookie) => {
     const response = await sendOnce(scene, craftApi(scene, '/session', cookie), 200);
     return expectNoSecrets(scene, response);
@@ -167,6 +172,12 @@ export const CONSOLE_CASES: readonly Attack[] = [
     if (/unsafe-|[*]|https?:/.test(policy)) return 'the policy of the page allows foreign code';
     const missing = PAGE_POLICY.find((directive) => !policy.includes(directive));
     return missing === undefined ? null : `the policy of the page has no ${missing}`;
+  }),
+  withSession('form', 'a form in a response of a module', async (scene, cookie) => {
+    const sent = craftApi(scene, `${scene.base}/items`, cookie);
+    const response = await sendOnce(scene, sent, 200);
+    const policy = headerValue(response.headers, 'content-security-policy') ?? '';
+    return policy.includes("form-action 'none'") ? null : 'its forms act with the session';
   }),
   reject(
     'console-developer',

@@ -4,10 +4,14 @@ import type { OwnModules, Scene } from '../scene.js';
 
 const HOST = 'shelf.selftest.test';
 
-/** A module with two mounts, a path and a separate host name; and one that requests a path of the host. */
+/**
+ * A module with two mounts, a path and a separate host name; one that requests a path of the host; and
+ * one that requests all paths under the name that requests of surfaces have.
+ */
 export const MOUNT_MODULES: OwnModules = {
   mounted: { mount: [{ path: '/shelf' }, { host: HOST, path: '/' }] },
   shadow: { mount: [{ path: '/audit' }] },
+  local: { mount: [{ host: 'localhost', path: '/' }] },
 };
 
 type Row = readonly [name: string, title: string, target: string, host?: string];
