@@ -6,6 +6,7 @@ import { describeCandidate } from './pages/candidate.js';
 import { describeDenials } from './pages/denials.js';
 import { describeEveryPage } from './pages/every-page.js';
 import { describeInjection } from './pages/injection.js';
+import { describeModuleConfig } from './pages/module-config.js';
 import { describeModuleData } from './pages/module-data.js';
 import { describeModuleGrants } from './pages/module-grants.js';
 import { describeModulePages } from './pages/module-pages.js';
@@ -22,6 +23,7 @@ describe('the console in a browser', () => {
   describe('a page', () => describeEveryPage(setup));
   describeModulePages(setup);
   describeModuleData(setup);
+  describeModuleConfig(setup);
   describeModuleGrants(setup);
   describeCandidate(setup);
   describeCalls(setup);

@@ -106,6 +106,7 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
   const [text, setText] = useState<string | null>(null);
   const [isConfirming, setConfirming] = useState(false);
   const [isOutdated, setOutdated] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   /** The time at which this page has written the value. */
   const [written, setWritten] = useState<string | null>(null);
@@ -162,8 +163,10 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (isConfirming) void write();
-            else {
+            if (isConfirming) {
+              setBusy(true);
+              void write().finally(() => setBusy(false));
+            } else {
               setOutdated(false);
               setConfirming(true);
             }
@@ -200,7 +203,11 @@ function ConfigCard({ isWritable, value, field, onRead, onWrite }: ConfigCardPro
             </dl>
           )}
           <div class="row">
-            <FocusableButton type="submit" class={isChanged ? 'primary' : ''} isOff={!isChanged}>
+            <FocusableButton
+              type="submit"
+              class={isChanged ? 'primary' : ''}
+              isOff={!isChanged || isBusy}
+            >
               {isConfirming ? 'Write' : 'Review the change'}
               <span class="hidden">{isConfirming ? ` ${name}` : ` of ${name}`}</span>
             </FocusableButton>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   ALL_CALL_MEMBERS,
   type CallMemberName,
@@ -10,6 +10,7 @@ import { formatJson } from '../exact-json.js';
 import { epoch, listenToCalls } from '../live.js';
 import { pathTo, query, setQuery } from '../location.js';
 import type { CallRecord, Problem } from '../types.js';
+import { FocusableButton } from '../ui/focusable-button.js';
 import { formatTime } from '../ui/format-time.js';
 import { ListTable, ShownTable } from '../ui/list-table.js';
 import { ModuleSelect } from '../ui/modules.js';
@@ -55,7 +56,7 @@ export function CallsPage() {
   const { module } = filters;
   const by = query.value.get('by') ?? '';
   const [isPaused, setPaused] = useState(false);
-  const { calls, hosts, problem, next, more } = useCalls(filters, isPaused);
+  const { calls, hosts, problem, isCut, next, isBusy, more } = useCalls(filters, isPaused);
   const asked = query.value.get('call');
   const opened = calls?.find(({ request_id: id }) => id === asked);
   return (
@@ -115,10 +116,16 @@ export function CallsPage() {
       {by === '' && calls !== null && calls.length > 0 && (
         <ListTable of="/calls" rows={calls} keyOf={keyOf} cells={CELLS} />
       )}
-      {by === '' && next !== null && (
-        <button type="button" onClick={more}>
+      {by === '' && isCut && (
+        <p role="status">
+          These are the newest {MAX_SHOWN.toLocaleString('en')} calls. Older ones are shown for a
+          time in <em>Until</em>.
+        </p>
+      )}
+      {by === '' && next !== null && !isCut && (
+        <FocusableButton isOff={isBusy} onClick={more}>
           Show older calls
-        </button>
+        </FocusableButton>
       )}
     </>
   );
@@ -224,8 +231,13 @@ function useCalls(filters: Filters, isPaused: boolean) {
   const [next, setNext] = useState<string | null>(null);
   const [hosts, setHosts] = useState<CallPage['hosts']>();
   const [problem, setProblem] = useState<Problem | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  /** Whether the page has dropped calls of the list: what the host has next would leave a gap. */
+  const [isCut, setCut] = useState(false);
+  /** Ends the reads of the list of these filters. */
+  const list = useRef(new AbortController());
   const restarts = epoch.value;
-  const read = async (cursor: string | null, signal?: AbortSignal) => {
+  const read = async (cursor: string | null, { signal }: AbortController) => {
     const parameters = toParameters(filters);
     parameters.set('limit', String(PAGE_SIZE));
     if (cursor !== null) parameters.set('cursor', cursor);
@@ -238,8 +250,12 @@ function useCalls(filters: Filters, isPaused: boolean) {
   };
   useEffect(() => {
     const abort = new AbortController();
+    list.current = abort;
     setCalls(null);
-    read(null, abort.signal).catch(() => {});
+    setNext(null);
+    setCut(false);
+    setBusy(false);
+    read(null, abort).catch(() => {});
     return () => abort.abort();
   }, [key, restarts]);
   useEffect(() => {
@@ -252,11 +268,19 @@ function useCalls(filters: Filters, isPaused: boolean) {
           (before ?? []).slice(0, fitting.length + PAGE_SIZE).map(keyOf),
         );
         const added = fitting.filter((call) => !previousKeys.has(keyOf(call))).toReversed();
-        return [...added, ...(before ?? [])].slice(0, MAX_SHOWN);
+        const all = [...added, ...(before ?? [])];
+        if (all.length > MAX_SHOWN) setCut(true);
+        return all.slice(0, MAX_SHOWN);
       });
     });
   }, [key, isPaused]);
-  return { calls, hosts, problem, next, more: () => void read(next) };
+  const more = async () => {
+    const current = list.current;
+    setBusy(true);
+    await read(next, current).catch(() => {});
+    if (current === list.current) setBusy(false);
+  };
+  return { calls, hosts, problem, isCut, next, isBusy, more: () => void more() };
 }
 
 function CallPanel({ call }: { call: CallRecord }) {

@@ -167,6 +167,7 @@ function Tabs({ module, manifest }: TabProps) {
   return (
     <>
       <Contributions
+        key={module.name}
         module={module}
         manifest={manifest}
         target={`${manifest.module_id}.actions`}

@@ -60,6 +60,41 @@ export function describeCalls(setup: ConsoleSetup): void {
       await absent.getByText('No call matches').waitFor();
     });
 
+    it('reads older calls once by two clicks, and shows none of other filters', async () => {
+      for (let count = 0; count < 3; count += 1) {
+        await Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            ask('crm/http/contacts', `old-${count}-${index}`),
+          ),
+        );
+      }
+      const page = await setup.open('/console/calls?actor=service:counted');
+      const table = page.getByRole('table');
+      await page.getByRole('button', { name: 'Show older calls' }).dblclick();
+      await page.getByRole('button', { name: 'Show older calls' }).waitFor({ state: 'detached' });
+      expect(await table.getAttribute('aria-rowcount')).to.equal('154');
+      await page.reload();
+      let send = () => {};
+      const sent = new Promise<void>((resolve) => {
+        send = resolve;
+      });
+      const finished = new Promise<void>((resolve) => {
+        void page.route(/calls\?.*cursor=/, async (route) => {
+          await sent;
+          await route.continue().catch(() => {});
+          resolve();
+        });
+      });
+      await page.getByRole('button', { name: 'Show older calls' }).click();
+      await page.getByRole('textbox', { name: 'Request ID' }).fill('counted-3');
+      await page.getByRole('textbox', { name: 'Request ID' }).press('Enter');
+      await page.getByRole('button', { name: 'GET /modules/cmr/http/others' }).waitFor();
+      send();
+      await finished;
+      await page.waitForLoadState('networkidle').catch(() => {});
+      expect(await table.getAttribute('aria-rowcount')).to.equal('2');
+    });
+
     it('selects by route, class of status and time', async () => {
       const page = await setup.open('/console/calls?actor=service:counted&status=4xx');
       await page.getByRole('button', { name: 'GET /modules/cmr/http/others' }).waitFor();
