@@ -18,6 +18,7 @@ export interface ManifestChange {
 const TEXTS = new Set([
   '$comment',
   'description',
+  'example',
   'examples',
   'summary',
   'tags',
@@ -26,7 +27,12 @@ const TEXTS = new Set([
 ]);
 
 /** Keywords whose members are names chosen by the document. */
-const NAMED = new Set(['properties', '$defs', 'patternProperties', 'dependentSchemas']);
+const NAMED = new Set([
+  ...['properties', '$defs', 'patternProperties', 'dependentSchemas', 'dependentRequired'],
+]);
+
+/** Members with a list of schemas or parameters, which have texts. */
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'parameters']);
 
 /** A route or schema with more changes is reported as changed in many places. */
 const MAX_CHANGES_OF_PLACE = 20;
@@ -98,7 +104,8 @@ function placeOf({ method, path }: JsonObject): string {
 
 function compareValues(before: unknown, after: unknown): ManifestChange[] {
   const changes: ManifestChange[] = [];
-  collect(before, after, { pointer: '', isNamed: false, isText: false }, changes);
+  const root = { pointer: '', isNamed: false, isList: false, isText: false };
+  collect(before, after, root, changes);
   return changes;
 }
 
@@ -106,6 +113,7 @@ interface Position {
   readonly pointer: string;
   /** Whether the members of this value are names, not keywords. */
   readonly isNamed: boolean;
+  readonly isList: boolean;
   readonly isText: boolean;
 }
 
@@ -116,21 +124,29 @@ function collect(
   changes: ManifestChange[],
 ): void {
   if (isDeepStrictEqual(before, after)) return;
-  if (!isObject(before) || !isObject(after)) {
+  const [one, other] = [readMembers(before, position), readMembers(after, position)];
+  if (one === null || other === null) {
     const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
     const affectsClients = !position.isText;
     changes.push({ change, place: '', pointer: position.pointer, affectsClients });
     return;
   }
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    collect(readOwn(before, name), readOwn(after, name), enter(position, name), changes);
+  for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    collect(readOwn(one, name), readOwn(other, name), enter(position, name), changes);
   }
+}
+
+/** The members of a mapping, or the items of a list by their index; `null` for any other value. */
+function readMembers(value: unknown, { isList }: Position): JsonObject | null {
+  if (isList && Array.isArray(value)) return { ...value };
+  return isObject(value) ? value : null;
 }
 
 function enter({ pointer, isNamed, isText }: Position, name: string): Position {
   return {
     pointer: pointer + formatPointer([name]),
     isNamed: !isNamed && NAMED.has(name),
+    isList: !isNamed && LISTS.has(name),
     isText: isText || (!isNamed && TEXTS.has(name)),
   };
 }

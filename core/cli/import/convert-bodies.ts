@@ -254,12 +254,21 @@ function splitMediaTypes(body: JsonObject, { document, report }: OperationContex
   });
   const unknown = [problem, ...followed.map((one) => one.problem)].find((one) => one !== null);
   const entries = followed.map(({ type, value }): [string, JsonObject] => [type, value]);
-  const isJson = ([type, value]: [string, JsonObject]) =>
-    JSON_TYPE.test(type) && !isFile(type, value) && !isSequence(value);
+  const isFile = ([, { schema }]: [string, JsonObject]) => {
+    const { type, format } = followReference(document, schema);
+    return type === 'string' && format === 'binary';
+  };
+  const isJson = (entry: [string, JsonObject]) =>
+    JSON_TYPE.test(entry[0]) && !isFile(entry) && !isSequence(entry[1]);
   const json = entries.filter(isJson).map(([, value]) => value);
   const others = entries
     .filter((entry) => !isJson(entry))
-    .map(([type, value]) => ({ type, form: formOf(type, value) }));
+    .map((entry) => {
+      const [type, value] = entry;
+      // Frameworks write the type of JSON for files of any type.
+      const isAny = isFile(entry) && JSON_TYPE.test(type) && !type.includes('*');
+      return { type: isAny ? ANY_TYPE : type, form: formOf(type, value) };
+    });
   const isText = ([type, { schema }]: [string, JsonObject]) =>
     type === ANY_TYPE && mayBeText(followReference(document, schema));
   if (entries.some((entry) => isJson(entry) && isText(entry))) {
@@ -278,12 +287,6 @@ function mayBeText(schema: JsonObject): boolean {
 /** Whether the media type is a stream of values, which OpenAPI 3.2 describes one by one. */
 function isSequence({ schema, itemSchema }: JsonObject): boolean {
   return itemSchema !== undefined && schema === undefined;
-}
-
-/** Matches a media range with the schema of a file. */
-function isFile(type: string, value: unknown): boolean {
-  const { type: kind, format } = asObject(asObject(value)['schema']);
-  return type.includes('*') && kind === 'string' && format === 'binary';
 }
 
 /** Merges the schemas of several media types or statuses. Returns `null` if any value is valid. */

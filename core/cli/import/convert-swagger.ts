@@ -1,15 +1,18 @@
-import { findAtPath, parseReference } from '../../lib/json/json-pointer.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
+import { followComponent, followPathItem, type OpenApiDocument } from './openapi-document.js';
 import { REFERRED } from './referred-documents.js';
 
 type Members = Record<string, unknown>;
 
+/** The parts that have other places in OpenAPI 3, for references to schemas within them. */
+const WRITTEN = 'x-modgate-swagger';
+
 /** The place of each part of a Swagger document in OpenAPI 3. */
 const PLACES = {
   definitions: 'components/schemas',
-  parameters: 'components/parameters',
-  responses: 'components/responses',
-  securityDefinitions: 'components/securitySchemes',
+  parameters: `${WRITTEN}/parameters`,
+  paths: `${WRITTEN}/paths`,
+  responses: `${WRITTEN}/responses`,
 } as const;
 
 const KEPT = ['info', 'tags', 'externalDocs', 'security'] as const;
@@ -22,12 +25,6 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-example']);
 /** Members of a schema whose keys are names chosen by the author. */
 const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
-
-/** Members of which a schema has at least one. */
-export const SCHEMA_MEMBERS = [
-  ...['type', 'properties', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'additionalProperties'],
-  'format',
-];
 
 const LIST_STYLES: Readonly<Record<string, Members>> = {
   multi: { style: 'form', explode: true },
@@ -46,54 +43,36 @@ interface MediaTypes {
   readonly produces: readonly string[];
 }
 
-/** Converts a Swagger 2.0 document to OpenAPI 3.0. Parts outside the specification are dropped. */
+/**
+ * Converts a Swagger 2.0 document to OpenAPI 3.0. Parts outside the specification are dropped. What
+ * is referred to is converted in place, except schemas: the media types of a response are those of
+ * the operation that refers to it.
+ */
 export function convertSwagger(root: JsonObject): JsonObject {
+  const { paths, parameters, responses } = root;
+  const document: OpenApiDocument = { version: '3.0', root, unread: new Map() };
   const types: MediaTypes = {
     consumes: listTexts(root['consumes']),
     produces: listTexts(root['produces']),
   };
-  const referred = asObject(root[REFERRED]);
   return {
-    ...(REFERRED in root && { [REFERRED]: convertAny(referred, root, types) }),
+    ...(REFERRED in root && { [REFERRED]: convertSchema(root[REFERRED]) }),
+    [WRITTEN]: convertSchema({ paths, parameters, responses }),
     openapi: '3.0.3',
     ...Object.fromEntries(KEPT.filter((name) => name in root).map((name) => [name, root[name]])),
     servers: listServers(root),
-    paths: mapValues(root['paths'], (item) => convertItem(asObject(item), root, types)),
+    paths: mapValues(paths, (item) => convertItem(item, document, types)),
     components: {
       schemas: mapValues(root['definitions'], convertSchema),
-      parameters: mapValues(root['parameters'], (parameter) =>
-        convertParameter(asObject(parameter)),
-      ),
-      responses: mapValues(root['responses'], (response) =>
-        convertResponse(asObject(response), types),
-      ),
       securitySchemes: mapValues(root['securityDefinitions'], convertSecurity),
     },
   };
 }
 
-/** Converts a part of another document by its form, since references say nothing about it. */
-function convertAny(value: unknown, root: JsonObject, types: MediaTypes): unknown {
-  if (!isObject(value)) return value;
-  const { in: place, name, schema, headers } = value;
-  if (isReference(value)) return convertReferences(value);
-  if (typeof place === 'string' && typeof name === 'string') return convertParameter(value);
-  if (METHODS.some((method) => hasResponses(asObject(value[method])))) {
-    return convertItem(value, root, types);
-  }
-  if (hasResponses(value)) return convertOperation(value, [], root, types);
-  if (typeof value['description'] === 'string' && (isObject(schema) || isObject(headers))) {
-    return convertResponse(value, types);
-  }
-  if (SCHEMA_MEMBERS.some((keyword) => keyword in value)) {
-    return convertSchema(value);
-  }
-  return mapValues(value, (item) => convertAny(item, root, types));
-}
-
-/** Whether the value has responses by status, as operations have. */
-function hasResponses({ responses }: JsonObject): boolean {
-  return Object.keys(asObject(responses)).some((status) => /^(?:[1-5]\d\d|default)$/.test(status));
+/** Follows references to a part. A broken one stays, so that the import lists it. */
+function findPart(document: OpenApiDocument, written: unknown): JsonObject {
+  const { value, problem } = followComponent(document, written);
+  return problem === null ? value : asObject(written);
 }
 
 function listServers({ schemes, host, basePath }: JsonObject): { readonly url: string }[] {
@@ -104,60 +83,52 @@ function listServers({ schemes, host, basePath }: JsonObject): { readonly url: s
   return [{ url: `${scheme}://${name}${path}` }];
 }
 
-function convertItem(item: JsonObject, root: JsonObject, types: MediaTypes): JsonObject {
+function convertItem(written: unknown, document: OpenApiDocument, types: MediaTypes): JsonObject {
+  const { value: item, problem } = followPathItem(document, written);
   const shared = asList(item['parameters']);
-  const converted: Members = {};
-  for (const [name, value] of Object.entries(item)) {
-    if (METHODS.includes(name as (typeof METHODS)[number])) {
-      converted[name] = isReference(value)
-        ? convertReferences(value)
-        : convertOperation(asObject(value), shared, root, types);
-    } else if (name === '$ref') {
-      converted[name] = value;
-    }
-  }
-  return converted;
+  const operations = METHODS.filter((method) => isObject(item[method])).map((method) => {
+    return [method, convertOperation(item[method], shared, document, types)];
+  });
+  return {
+    ...Object.fromEntries(operations),
+    ...(problem !== null && convertReferences(written)),
+  };
 }
 
 /** @param shared the parameters of the path, which those of the operation override */
 function convertOperation(
-  operation: JsonObject,
+  written: unknown,
   shared: readonly unknown[],
-  root: JsonObject,
+  document: OpenApiDocument,
   inherited: MediaTypes,
 ): JsonObject {
+  const operation = findPart(document, written);
+  if (isReference(operation)) return convertReferences(operation);
   const { parameters, consumes, produces, responses, schemes: _schemes, ...others } = operation;
   const types: MediaTypes = {
     consumes: consumes === undefined ? inherited.consumes : listTexts(consumes),
     produces: produces === undefined ? inherited.produces : listTexts(produces),
   };
-  const byName = new Map<string, { readonly listed: unknown; readonly parameter: JsonObject }>();
+  const byName = new Map<string, JsonObject>();
   for (const listed of [...shared, ...asList(parameters)]) {
-    const parameter = findParameter(asObject(listed), root);
-    byName.set(`${String(parameter['in'])} ${String(parameter['name'])}`, { listed, parameter });
+    const parameter = findPart(document, listed);
+    const { $ref: broken, in: place, name } = parameter;
+    byName.set(String(broken ?? `${String(place)} ${String(name)}`), parameter);
   }
   const all = [...byName.values()];
-  const body = all.findLast(({ parameter }) => parameter['in'] === 'body')?.parameter;
-  const fields = all
-    .filter(({ parameter }) => parameter['in'] === 'formData')
-    .map(({ parameter }) => parameter);
+  const body = all.findLast((parameter) => parameter['in'] === 'body');
+  const fields = all.filter((parameter) => parameter['in'] === 'formData');
   const otherParameters = all.filter(
-    ({ parameter }) => !['body', 'formData'].includes(String(parameter['in'])),
+    (parameter) => !['body', 'formData'].includes(String(parameter['in'])),
   );
   return {
     ...others,
-    parameters: otherParameters.map(({ listed, parameter }) =>
-      isReference(listed) ? convertReferences(listed) : convertParameter(parameter),
-    ),
+    parameters: otherParameters.map(convertParameter),
     requestBody: body ? convertBody(body, types) : convertForm(fields, types),
-    responses: mapValues(responses, (response) => convertResponse(asObject(response), types)),
+    responses: mapValues(findPart(document, responses), (response) =>
+      convertResponse(findPart(document, response), types),
+    ),
   };
-}
-
-/** Follows a reference to a parameter, whose location decides the conversion. */
-function findParameter(parameter: JsonObject, root: JsonObject): JsonObject {
-  const path = parseReference(asText(parameter['$ref']) ?? '');
-  return path === null ? parameter : asObject(findAtPath(root, path)?.value);
 }
 
 function convertBody(
@@ -196,11 +167,13 @@ function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes) {
 
 function convertParameter(parameter: JsonObject): JsonObject {
   if (isReference(parameter)) return convertReferences(parameter);
-  const { name, description, required, allowEmptyValue, ...rules } = parameter;
+  const { name, description, required, allowEmptyValue, ...others } = parameter;
+  const { 'x-multi-segment': isMarked, 'x-modgate-rest': isRest, ...rules } = others;
   const isQueryList = rules['type'] === 'array' && rules['in'] === 'query';
   const style = LIST_STYLES[String(rules['collectionFormat'])] ?? PLAIN_LIST;
   return {
     ...{ name, in: rules['in'], description, required, allowEmptyValue },
+    ...{ 'x-multi-segment': isMarked, 'x-modgate-rest': isRest },
     ...(isQueryList && style),
     schema: readSchema(rules),
   };
@@ -226,8 +199,10 @@ function convertResponse(response: JsonObject, { produces }: MediaTypes): JsonOb
   const exampleValues = asObject(examples);
   const listed = schema === undefined ? Object.keys(exampleValues) : produces;
   const types = listed.length > 0 || schema === undefined ? listed : ANY_TYPE;
+  // Types may have parameters, or be unknown, but an example of JSON has its own type.
   const content = types.map((type) => {
-    return [type, { schema: convertSchema(schema), example: exampleValues[type] }];
+    const example = exampleValues[type] ?? exampleValues['application/json'];
+    return [type, { schema: convertSchema(schema), example }];
   });
   return {
     description: description ?? '',

@@ -3,7 +3,7 @@ import { parseHostUrl } from '../client/host-options.js';
 import type { Conversion } from './conversion.js';
 import { convertDocument } from './convert-document.js';
 import type { ImportFiles } from './import-files.js';
-import { parseOpenApi } from './openapi-document.js';
+import { parseOpenApi } from './parse-openapi.js';
 import { readDocuments } from './read-documents.js';
 import { listServerPaths } from './server-paths.js';
 

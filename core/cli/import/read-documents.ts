@@ -5,7 +5,6 @@ import { ConfigError } from '../../errors.js';
 import { escapeStep, findAtPath, parsePointer } from '../../lib/json/json-pointer.js';
 import { CommandError } from '../command-error.js';
 import { asObject, isObject, isTooDeep, MAX_DEPTH } from '../json-value.js';
-import { SCHEMA_MEMBERS } from './convert-swagger.js';
 import { isUrl, readSource } from './read-source.js';
 import { formatReferred, REFERRED } from './referred-documents.js';
 
@@ -237,10 +236,17 @@ function visit(
   }
 }
 
-/** Members whose keys are names of schemas. */
+/** Members whose keys are names chosen by the author. */
 const NAMED: ReadonlySet<string> = new Set([
   ...['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions', 'schemas'],
+  ...['parameters', 'responses', 'requestBodies', 'headers', 'examples', 'pathItems', 'mediaTypes'],
 ]);
+
+/** Members of which a schema has at least one. */
+const SCHEMA_MEMBERS = [
+  ...['type', 'properties', 'allOf', 'anyOf', 'oneOf', 'items', 'enum', 'additionalProperties'],
+  'format',
+];
 
 /** Whether a member is a value of a schema, in which `$ref` is no reference. */
 function isData(key: string, holder: Members, isSchema: boolean): boolean {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { convertOne, jsonBody } from '../../support/cli/convert-operation.js';
+import { convert, convertOne, jsonBody } from '../../support/cli/convert-operation.js';
 
 describe('bodies of an imported OpenAPI document', () => {
   it('says what kind of body a route has', () => {
@@ -38,6 +38,19 @@ describe('bodies of an imported OpenAPI document', () => {
       const { route } = convertOne({ responses: { 200: { content: { [type]: { schema } } } } });
       expect(route?.operation, type).to.deep.equal({ response: 'bytes' });
     }
+  });
+
+  it('carries a file of any media type where its document names that of JSON', () => {
+    const types = ['text/plain', 'application/json', 'text/json'];
+    const schema = { $ref: '#/components/schemas/File' };
+    const content = Object.fromEntries(types.map((type) => [type, { schema }]));
+    const operation = { requestBody: { content }, responses: { 200: { content } } };
+    const { manifest, unmapped } = convert({
+      paths: { '/items': { post: operation } },
+      components: { schemas: { File: { type: 'string', format: 'binary' } } },
+    });
+    expect(manifest.http_routes[0]?.operation).to.deep.equal({ body: 'bytes', response: 'bytes' });
+    expect(unmapped).to.deep.equal([]);
   });
 
   it('carries a text of any media type beside JSON', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../../../core/cli/import/parse-openapi.js';
 import { readManifest } from '../../../core/manifest/parse-manifest.js';
 import { SchemaRegistry } from '../../../core/schema/compile-schema.js';
 import {

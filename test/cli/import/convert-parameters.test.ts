@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { convertParameters } from '../../../core/cli/import/convert-parameters.js';
-import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../../../core/cli/import/parse-openapi.js';
 import { SharedDefinitions } from '../../../core/cli/import/shared-definitions.js';
 import { UnmappedParts } from '../../../core/cli/import/unmapped.js';
 import { QuerySchema } from '../../../core/schema/query-schema.js';

@@ -199,6 +199,33 @@ describe('modgate import openapi', () => {
     expect(after).to.include('http://127.0.0.1:4200').and.not.to.include(ENDPOINT);
   });
 
+  it('ignores changes of texts in --check, in lists of schemas and parameters too', async () => {
+    const write = (text: string, rule: object = {}) => {
+      const document = createDocument({
+        kind: {
+          anyOf: [
+            { type: 'string', title: text },
+            { type: 'integer', ...rule },
+          ],
+        },
+        limits: { type: 'object', dependentRequired: { title: ['id'], ...rule } },
+      });
+      const parameter = { name: 'prefer', in: 'header', description: text, example: text };
+      Object.assign(document.paths['/items/{id}'].get, { parameters: [parameter] });
+      place.write('shop.json', document);
+    };
+    write('One');
+    await importShop();
+    write('Another');
+    const { code, stdout } = await importShop('--check');
+    expect(stdout.match(/clients do not notice/g), stdout).to.have.length(3);
+    expect(code, stdout).to.equal(0);
+    for (const rule of [{ minimum: 1 }, { title: ['size'] }]) {
+      write('One', rule);
+      expect((await importShop('--check')).code, JSON.stringify(rule)).to.equal(1);
+    }
+  });
+
   it('changes nothing of the descriptor but its endpoints', async () => {
     place.write('shop.json', createDocument());
     await importShop();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { convertDocument } from '../../../core/cli/import/convert-document.js';
-import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../../../core/cli/import/parse-openapi.js';
 import { isOperation } from '../../../core/cli/import/unmapped.js';
 import { parseText } from '../../../core/manifest/parse-text.js';
 

@@ -292,6 +292,28 @@ describe('modgate import of a document that refers to others', () => {
     });
   });
 
+  it('reads what components refer to whose names begin like those of extensions', async () => {
+    writeAll({ 'tenant.json': { name: 'tenant', in: 'query', schema: { type: 'integer' } } });
+    place.write('shop.json', {
+      ...HEAD,
+      paths: {
+        '/a': {
+          get: {
+            parameters: [{ $ref: '#/components/parameters/x-tenant' }],
+            responses: { 200: { description: 'ok' } },
+          },
+        },
+      },
+      components: { parameters: { 'x-tenant': { $ref: 'tenant.json' } } },
+    });
+    const { code, stdout } = await importFrom('shop.json');
+    expect(code).to.equal(0);
+    expect(stdout).to.not.include('not mapped');
+    const { http_routes: routes } = readManifest();
+    const properties = { tenant: { type: 'integer' } };
+    expect(routes[0].operation.query_schema).to.deep.equal({ type: 'object', properties });
+  });
+
   it('converts the files of a document of Swagger 2.0', async () => {
     writeAll({
       'parts.json': {

@@ -175,15 +175,28 @@ describe('modgate import of Swagger 2.0', () => {
     });
   });
 
-  it('reads what has no media type as JSON, a text or a file of any type', async () => {
-    const answer = (schema: object) => ({ get: { responses: { 200: { schema } } } });
-    const paths = { '/text': answer({ type: 'string' }), '/file': answer({ type: 'file' }) };
-    place.write('odd.json', { swagger: '2.0', info: {}, paths });
+  /** The operations of another document. */
+  async function importParts(name: string, parts: object) {
+    place.write(`${name}.json`, { swagger: '2.0', info: {}, ...parts });
     const endpoint = ['--endpoint', 'http://127.0.0.1:4100'];
-    await place.run(['import', 'openapi', 'odd.json', '--module', 'odd', ...endpoint]);
-    const text = readFileSync(join(place.folder, 'modules.d/odd/manifest.json'), 'utf8');
-    const { http_routes: odd } = JSON.parse(text) as { http_routes: Route[] };
-    expect(odd.map(({ operation }) => operation)).to.deep.equal([
+    const args = ['import', 'openapi', `${name}.json`, '--module', name, ...endpoint];
+    const { code, stdout, stderr } = await place.run(args);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const text = readFileSync(join(place.folder, `modules.d/${name}/manifest.json`), 'utf8');
+    const { http_routes: list } = JSON.parse(text) as { http_routes: Route[] };
+    return { operations: list.map(({ operation }) => operation), text, stdout };
+  }
+
+  const answer = (response: object, others: object = {}) => ({
+    get: { responses: { 200: { description: 'ok', ...response } }, ...others },
+  });
+
+  it('reads what has no media type as JSON, a text or a file of any type', async () => {
+    const paths = {
+      '/text': answer({ schema: { type: 'string' } }),
+      '/file': answer({ schema: { type: 'file' } }),
+    };
+    expect((await importParts('odd', { paths })).operations).to.deep.equal([
       { output_schema: { type: 'string' }, response_types: ['text/*'] },
       { response: 'bytes' },
     ]);
@@ -191,6 +204,99 @@ describe('modgate import of Swagger 2.0', () => {
 
   it('reads examples of responses without a schema', () => {
     expect(find('readName')?.['examples']).to.deep.equal([{ name: 'example', output: { a: 1 } }]);
+  });
+
+  it('gives a shared response the types of the operation that refers to it', async () => {
+    const refer = (name: string) => ({ $ref: `#/responses/${name}` });
+    const { operations } = await importParts('shared', {
+      produces: ['application/json'],
+      responses: {
+        text: { description: 'ok', schema: { type: 'string' } },
+        alias: refer('text'),
+        file: { description: 'ok', schema: { type: 'file' } },
+      },
+      paths: {
+        '/csv': { get: { produces: ['text/csv'], responses: { 200: refer('text') } } },
+        '/plain': { get: { produces: ['text/plain'], responses: { 200: refer('alias') } } },
+        '/json': { get: { responses: { 200: refer('text') } } },
+        '/pdf': { get: { responses: { 200: refer('file') } } },
+      },
+    });
+    expect(operations).to.deep.equal([
+      { response: 'bytes', response_types: ['text/csv'] },
+      { response: 'bytes', response_types: ['text/plain'] },
+      { output_schema: { type: 'string' } },
+      // A file is of any type: that of JSON is inherited.
+      { response: 'bytes' },
+    ]);
+  });
+
+  it('follows references to any part, as programs that join documents write them', async () => {
+    const at = (path: string) => ({ $ref: `#/paths/~1items~1{id}/${path}` });
+    const { operations, text, stdout } = await importParts('joined', {
+      paths: {
+        '/items/{id}': {
+          parameters: [{ ...ID, 'x-multi-segment': true }],
+          post: {
+            parameters: [
+              { name: 'pet', in: 'body', schema: { type: 'object' } },
+              { name: 'size', in: 'query', type: 'integer' },
+              { name: 'word', in: 'query', type: 'string' },
+            ],
+            responses: { 200: { description: 'ok', schema: { type: 'array', items: {} } } },
+          },
+        },
+        '/parts/{id}': {
+          parameters: [at('parameters/0')],
+          get: {
+            parameters: [{ ...at('post/parameters/1'), description: 'Of them' }],
+            responses: { 200: { description: 'ok', schema: at('post/responses/200/schema') } },
+          },
+        },
+        '/operations/{id}': {
+          parameters: [{ name: 'more', in: 'query', type: 'boolean' }],
+          get: { $ref: '#/paths/~1parts~1{id}/get' },
+        },
+      },
+    });
+    const [, ofParts, ofOperation] = operations;
+    const size = { type: 'integer', description: 'Of them' };
+    expect(ofParts?.['query_schema']).to.have.deep.property('properties', { size });
+    expect(ofParts?.['encoded']).to.deep.equal(['id']);
+    expect(ofParts?.['output_schema']).to.deep.equal({ $ref: 'manifest:schemas/schema' });
+    expect(JSON.parse(text).schemas.schema).to.deep.equal({ type: 'array', items: {} });
+    const both = { more: { type: 'boolean' }, size };
+    expect(ofOperation?.['query_schema']).to.have.deep.property('properties', both);
+    expect(stdout).to.not.include('not mapped');
+  });
+
+  it('lists each part that cannot be read', async () => {
+    const lost = { $ref: '#/parameters/lost' };
+    const paths = {
+      '/a': { get: { parameters: [lost, { $ref: '#/parameters/other' }], responses: {} } },
+      '/b': { get: { responses: { 200: { $ref: '#/responses/lost' } } } },
+      '/c': { get: { $ref: '#/paths/lost' } },
+      '/d': { $ref: '#/paths/~1d' },
+    };
+    const { operations, stdout } = await importParts('lost', { paths });
+    expect(operations).to.have.length(3);
+    expect(stdout).to.include('a parameter: it is a reference that leads nowhere');
+    expect(stdout).to.include('2 × response: it is a reference that leads nowhere');
+    expect(stdout).to.include('the path: it is a reference that leads back to itself');
+  });
+
+  it('reads examples of JSON whatever the types of the response are', async () => {
+    const examples = { 'application/json': { a: 1 } };
+    const described = { schema: { type: 'object' }, examples };
+    const { operations } = await importParts('examples', {
+      paths: {
+        '/any': answer(described),
+        '/json': answer(described, { produces: ['application/json; charset=utf-8'] }),
+      },
+    });
+    for (const operation of operations) {
+      expect(operation['examples']).to.deep.equal([{ name: 'example', output: { a: 1 } }]);
+    }
   });
 
   it('suggests the credential that the document describes', () => {

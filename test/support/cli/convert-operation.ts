@@ -1,5 +1,5 @@
 import { convertDocument } from '../../../core/cli/import/convert-document.js';
-import { parseOpenApi } from '../../../core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../../../core/cli/import/parse-openapi.js';
 
 interface Parts {
   readonly paths: object;
