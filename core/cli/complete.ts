@@ -9,7 +9,7 @@ import { createProgram, loadCommand } from './program.js';
  */
 export async function complete(words: readonly string[], context: CommandContext): Promise<string> {
   const program = createProgram();
-  const before = [...words];
+  const before = joinSplit(words);
   const current = before.pop() ?? '';
   let command = program;
   let place = 0;
@@ -31,8 +31,9 @@ export async function complete(words: readonly string[], context: CommandContext
   const [, flag] = /^(--[^=]+)=/.exec(current) ?? [];
   if (option !== undefined) return formatChoices(current, listValues(option));
   if (flag !== undefined) {
-    const values = listValues(findOption(command, flag)).map((value) => `${flag}=${value}`);
-    return formatChoices(current, values);
+    const values = listValues(findOption(command, flag));
+    const isPath = values.some((value) => value.startsWith(':'));
+    return formatChoices(current, isPath ? values : values.map((value) => `${flag}=${value}`));
   }
   if (current.startsWith('-')) {
     const options = listOptions(command).map(({ long, description }) => `${long}\t${description}`);
@@ -44,6 +45,20 @@ export async function complete(words: readonly string[], context: CommandContext
   const names =
     place > 0 ? [] : command.commands.map((each) => `${each.name()}\t${each.summary()}`);
   return formatChoices(current, [...names, ...listValues(argument)]);
+}
+
+/** Characters at which bash splits words, into words of their own. */
+const BREAKS = /^[=:]+$/;
+
+/** Joins `--env`, `=` and `p`, and the parts of a URL. A word of other shells is not one of breaks. */
+function joinSplit(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const isRest = BREAKS.test(words[index - 1] ?? '') && word !== '' && !word.startsWith('-');
+    if (isRest || BREAKS.test(word)) joined.push(`${joined.pop() ?? ''}${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /** Adds what plugins have, as for the help. A plugin that cannot be read leaves the rest. */

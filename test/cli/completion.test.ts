@@ -56,11 +56,17 @@ describe('modgate complete', () => {
     expect(await complete('import', 'grpc', '--pr')).to.deep.equal(['--proto-path']);
     expect(await complete('import', '--plugins', '/nowhere', 'o')).to.deep.equal(['openapi']);
     expect(await complete('status', '--url', '')).to.deep.equal([]);
+    // As bash splits them.
+    expect(await complete('serve', '--env', '=', 'p')).to.deep.equal(['--env=production']);
+    const url = ['--url', 'http', ':', '//a', ':', '1'];
+    expect(await complete('approvals', ...url, 'sh')).to.deep.equal(['show']);
+    expect(await complete('publish', '--plugins', 'a', ':', '--no')).to.include('--no-wait');
   });
 
   it('leaves files and folders to the shell', async () => {
     expect(await complete('check', '--json', 'mod')).to.deep.equal([':file']);
     expect(await complete('check', '--modules', 'mod')).to.deep.equal([':folder']);
+    expect(await complete('check', '--modules=mod')).to.deep.equal([':folder']);
     expect(await complete('plugins', 'digest', 'a', '')).to.deep.equal([':folder']);
     expect(await complete('import', 'openapi', 'do')).to.deep.equal([':file']);
     expect(await complete('digest', 'a', '')).to.deep.equal([]);
@@ -70,11 +76,15 @@ describe('modgate complete', () => {
 describe('modgate completion', () => {
   let place: Workplace;
   const probes: Readonly<Record<string, (script: string, words: readonly string[]) => string>> = {
-    bash: (script, words) => `source ${script}
+    bash: (script, words) => {
+      const split = words.flatMap((word) => (word === '' ? [''] : word.match(/[=:]+|[^=:]+/g)));
+      const last = /^[=:]/.test(split.at(-1) ?? '') ? '' : split.at(-1);
+      return `source ${script}
 [ "$(complete -p modgate)" = "complete -F _modgate modgate" ] || exit 9
-COMP_WORDS=(modgate ${words.map((word) => `'${word}'`).join(' ')})
-COMP_CWORD=${words.length}; _modgate modgate
-for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
+COMP_WORDS=(modgate ${split.map((word) => `'${word}'`).join(' ')})
+COMP_CWORD=${split.length}; _modgate modgate '${last}'
+for word in "\${COMPREPLY[@]}"; do echo "$word"; done`;
+    },
     fish: (script, words) => `source ${script}; complete -C 'modgate ${words.join(' ')}'`,
   };
 
@@ -120,7 +130,11 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`,
       expect(await complete('approvals', 'sh')).to.deep.equal(['show']);
       expect(await complete('check', '--ag')).to.deep.equal(['--against']);
       expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
-      expect(await complete('serve', '--env=p')).to.deep.equal(['--env=production']);
+      const start = shell === 'bash' ? '' : '--env=';
+      for (const word of ['--env=p', '--env=']) {
+        expect(await complete('serve', word)).to.include(`${start}production`);
+      }
+      expect(await complete('approvals', '--url', 'http://a:1', 'sh')).to.deep.equal(['show']);
       expect(await complete('wait', '')).to.deep.equal([]);
       expect(await complete('import', '')).to.have.members(['openapi', 'grpc', 'mcp']);
       expect(await complete('import', 'grpc', '--pr')).to.deep.equal(['--proto-path']);

@@ -6,12 +6,14 @@ import { choiceArgument } from '../setting-options.js';
 const SCRIPTS: Readonly<Record<string, string>> = {
   // For bash 3.2 or later.
   bash: `_modgate() {
-  local IFS=$'\\n' current="\${COMP_WORDS[COMP_CWORD]}"
+  local IFS=$'\\n' current="$2"
   COMPREPLY=($("$1" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
   case "$COMPREPLY" in
     :file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")) ;;
     :folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")) ;;
-    *) COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}") ;;
+    *) COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}")
+      # A word that bash has split at '=' is completed behind it.
+      [[ $current == -* ]] || COMPREPLY=("\${COMPREPLY[@]#--*=}") ;;
   esac
 }
 complete -F _modgate modgate
@@ -21,8 +23,8 @@ _modgate() {
   local -a found
   found=("\${(@f)$($words[1] complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   case $found[1] in
-    :file) _files ;;
-    :folder) _files -/ ;;
+    :file) compset -P '--*='; _files ;;
+    :folder) compset -P '--*='; _files -/ ;;
     ?*) found=("\${(@)found//:/\\\\:}"); found=("\${(@)found/$'\\t'/:}"); _describe value found ;;
   esac
 }
