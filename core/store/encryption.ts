@@ -46,7 +46,9 @@ export function decrypt(
 ): string {
   if (key_id === null) {
     if (keys === null) return value;
-    throw createError('not_encrypted', context, 'is not encrypted: run modgate encrypt-store');
+    // The command cannot know which of the other values are sensitive by now.
+    const remedy = 'run modgate encrypt-store, or write it again if its field was not sensitive';
+    throw createError('not_encrypted', context, `is not encrypted: ${remedy}`);
   }
   const key = keys?.byId.get(key_id);
   if (key === undefined) {
