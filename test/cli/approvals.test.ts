@@ -63,6 +63,12 @@ describe('modgate approvals', () => {
     expect(again.stderr).to.include('the request was already decided');
   });
 
+  it('prints the decision as JSON', async () => {
+    const id = await ask('"json"');
+    const { stdout } = await run('reject', id, '--json');
+    expect(JSON.parse(stdout)).to.include({ id, status: 'rejected' });
+  });
+
   it('rejects a text that is no id', async () => {
     expect((await run('approve', 'a/b')).code).to.equal(2);
   });

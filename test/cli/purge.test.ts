@@ -38,6 +38,13 @@ describe('modgate purge', () => {
     });
   }
 
+  it('prints what it purged as JSON', async () => {
+    const one = await run(['shop', '/own/a', '--json']);
+    expect(JSON.parse(one.stdout)).to.deep.equal({ module: 'shop', path: '/own/a' });
+    const all = await run(['shop', '--json']);
+    expect(JSON.parse(all.stdout)).to.deep.equal({ module: 'shop', path: null });
+  });
+
   it('requires the scope', async () => {
     const { code, stderr } = await run(['shop'], 'dev-service:ops:modgate.modules.read');
     expect(code).not.to.equal(0);

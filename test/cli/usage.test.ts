@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
+import { createProgram, loadCommand } from '../../core/cli/program.js';
 import { describeUsageError } from '../../core/cli/run-cli.js';
 import { SETTING_NAMES, settingFlag } from '../../core/config/settings.js';
 import { runModgate } from '../support/cli/run-modgate.js';
@@ -61,6 +62,17 @@ describe('modgate', () => {
       const { code, stdout: ofAction } = await runModgate(args);
       expect(code).to.equal(0);
       expect(ofAction).to.include('Usage: modgate approvals show').and.include('--json');
+    }
+  });
+
+  it('has --json for every command but the script of a shell', async () => {
+    for (const { name } of COMMANDS.filter((command) => command.name !== 'completion')) {
+      const command = await loadCommand(createProgram(), name);
+      const actions = command?.commands ?? [];
+      for (const one of actions.length > 0 ? actions : [command]) {
+        const options = one?.options.map(({ long }) => long);
+        expect(options, `${name} ${one?.name()}`).to.include('--json');
+      }
     }
   });
 

@@ -29,7 +29,6 @@ const USELESS: readonly Case[] = [
   [['check', '.', '--token', 'x'], '--token cannot be used without --against'],
   [['check', '.', '--modules', '.'], '--modules cannot be used with a file or folder'],
   [['status', ...HOST, '--json', '--modules-only'], '--modules-only cannot be used with --json'],
-  [['approvals', 'approve', 'apr_1', ...HOST, '--json'], "unknown option '--json'"],
   [['plugins', '--token', 'x'], '--token cannot be used without --url'],
   [['plugins', '--ca', 'x'], '--ca cannot be used without --url'],
   [['plugins', ...HOST, '--plugins', 'x'], '--plugins cannot be used with --url'],

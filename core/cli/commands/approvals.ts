@@ -7,7 +7,7 @@ import { createListingCommand } from '../client/listing-command.js';
 import { printResource } from '../client/print-resource.js';
 import { type CommandGroup, EXIT } from '../command-module.js';
 import { formatBlocks } from '../output/escape.js';
-import { addIds, addJsonOption } from '../setting-options.js';
+import { addIds, addJsonOption, isJsonRequested } from '../setting-options.js';
 
 const PATH = '/approvals';
 const MAX_LISTED = '1000';
@@ -73,13 +73,14 @@ function createDecision({
       addIds(command, 'IDs of the requests');
       define?.(command);
       addHostOptions(command);
+      addJsonOption(command, 'the responses of the host');
     },
     run: async (command, context) => {
       const client = openHostClient(command, context);
       const { reason } = command.opts<{ reason?: string }>();
       for (const id of command.args) {
-        await postResource(client, `${PATH}/${id}`, { decision, reason });
-        await context.print(`${done} ${id}\n`);
+        const decided = await postResource(client, `${PATH}/${id}`, { decision, reason });
+        await context.print(isJsonRequested(command) ? `${decided}\n` : `${done} ${id}\n`);
       }
       return EXIT.ok;
     },

@@ -45,7 +45,8 @@ export const actions: CommandGroup['actions'] = {
       command
         .argument('<dirs...>', 'Folders of the plugins')
         .option('--own', 'Write the digests of the files that npm packs into plugin.json')
-        .option('--remove', 'With --own: remove them from plugin.json'),
+        .option('--remove', 'With --own: remove them from plugin.json')
+        .option('--json', 'Changes nothing: the digests are JSON'),
     run: digest,
   },
 };

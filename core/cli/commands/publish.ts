@@ -27,7 +27,7 @@ import {
   writeBase,
 } from '../releases/release-client.js';
 import { readFleet, waitForRelease, warnOfRejection } from '../releases/wait-for-release.js';
-import { addSettings } from '../setting-options.js';
+import { addJsonOption, addSettings, isJsonRequested } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
 import { readTimeout } from '../wait/poll-host.js';
 
@@ -80,6 +80,7 @@ export function define(command: Command): void {
     .option('--ignore-lost', 'With --wait: do not wait for hosts that are lost')
     .addHelpText('after', HELP);
   addHostOptions(command);
+  addJsonOption(command, 'what became of the release');
   addSettings(command, ['tokenHeader', ...PLUGIN_SETTINGS]);
   addUselessOptions(command, {
     'without --canary': ['allowUnproven'],
@@ -87,7 +88,21 @@ export function define(command: Command): void {
   });
 }
 
-export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
+/** The result of --json. */
+interface PublishResult {
+  readonly release: string;
+  /** `active`, `unchanged`, `canary`, or the verdict on a canary. */
+  readonly outcome: string;
+  /** Whether every ready host serves it; `null` without --wait. */
+  readonly served: boolean | null;
+  readonly detail: string | null;
+}
+
+export async function run(command: Command, given: CommandContext): Promise<ExitCode> {
+  const isJson = isJsonRequested(command);
+  // With --json, stdout has the result alone.
+  const print = async (text: string) => given.printError(text);
+  const context = isJson ? { ...given, print } : given;
   const options = command.opts<PublishOptions>();
   const share = readShare(options);
   const timeoutMs = readTimeout(options.timeout);
@@ -134,22 +149,45 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
     }),
   });
   if (release === null) return EXIT.failure;
+  const published = { release, outcome, served: null, detail: null };
+  const result = await follow(published, { client, folder, options, timeoutMs, context });
+  const isGood = result.served !== false && !WENT_BACK.has(result.outcome);
+  if (isJson) await given.print(`${JSON.stringify(result)}\n`);
+  else if (result.served === false) throw new CommandError(result.detail ?? '');
+  return isGood ? EXIT.ok : EXIT.failure;
+}
+
+interface Following {
+  readonly client: HostClient;
+  readonly folder: string;
+  readonly options: PublishOptions;
+  readonly timeoutMs: number;
+  readonly context: CommandContext;
+}
+
+/** Waits for the verdict on a canary, and for the hosts, as the options say. */
+async function follow(
+  published: PublishResult,
+  { client, folder, options, timeoutMs, context }: Following,
+): Promise<PublishResult> {
+  const { release } = published;
+  let { outcome, detail } = published;
   if (outcome === 'canary' && options.wait !== false) {
-    const code = await reportVerdict(client, release, folder, context);
-    if (code !== EXIT.ok) return code;
+    const verdict = await reportVerdict(client, release, folder, context);
+    [outcome, detail] = [verdict.outcome, verdict.reason];
+    if (outcome !== 'released') return { ...published, outcome, detail };
   } else {
     await writeBase(folder, release);
     await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   }
   if (options.wait !== true) {
     if (outcome === 'active') await warnOfRejection(client, release, context);
-    return EXIT.ok;
+    return { ...published, outcome, detail };
   }
   const ignoresLost = options.ignoreLost === true;
-  const { isServed, detail } = await waitForRelease(client, release, { timeoutMs, ignoresLost });
-  if (!isServed) throw new CommandError(detail);
-  await context.print(`${toPrintable(detail)}\n`);
-  return EXIT.ok;
+  const served = await waitForRelease(client, release, { timeoutMs, ignoresLost });
+  if (served.isServed) await context.print(`${toPrintable(served.detail)}\n`);
+  return { release, outcome, served: served.isServed, detail: served.detail };
 }
 
 /** @returns false for a report with errors */
@@ -171,6 +209,9 @@ async function readActiveBase(client: HostClient, folder: string): Promise<strin
   return entry === undefined || outcome === 'released' ? base : entry.base;
 }
 
+/** The verdicts after which a canary is not active. */
+const WENT_BACK: ReadonlySet<string> = new Set(['failed', 'unproven', 'aborted']);
+
 const RESULTS: Readonly<Record<string, string>> = {
   canary: 'is a canary',
   unchanged: 'is active already: nothing has changed',
@@ -190,16 +231,16 @@ async function reportVerdict(
   release: string,
   folder: string,
   context: CommandContext,
-): Promise<ExitCode> {
+) {
   const name = shortenDigest(release);
-  const { outcome, reason } = await waitForVerdict(client, release, async (canary) => {
+  const verdict = await waitForVerdict(client, release, async (canary) => {
     await context.print(`${name} ${toPrintable(formatFigures(canary))}\n`);
   });
-  const isReleased = outcome === 'released';
-  if (isReleased) await writeBase(folder, release);
-  const result = isReleased ? 'is active on all hosts' : `went back (${outcome})`;
+  const { outcome, reason } = verdict;
+  if (outcome === 'released') await writeBase(folder, release);
+  const result = outcome === 'released' ? 'is active on all hosts' : `went back (${outcome})`;
   await context.print(`${name} ${result}: ${toPrintable(reason)}\n`);
-  return isReleased ? EXIT.ok : EXIT.failure;
+  return verdict;
 }
 
 function formatFigures({ hosts, modules }: NonNullable<ReleasesStatus['canary']>): string {

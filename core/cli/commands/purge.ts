@@ -4,8 +4,10 @@ import { ConfigError } from '../../errors.js';
 import { parsePurgedPath } from '../../operations/cache/purged-path.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { removeResource } from '../client/host-response.js';
-import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import type { CommandContext, ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
+import { printResult } from '../output/print-result.js';
+import { addJsonOption } from '../setting-options.js';
 
 const HELP = `
 Needs the scope modgate.cache.purge. PATH is the path of the calls below
@@ -18,6 +20,7 @@ export function define(command: Command): void {
     .argument('[path]', 'Path of the calls; by default all of the module')
     .addHelpText('after', HELP);
   addHostOptions(command);
+  addJsonOption(command, 'what was purged');
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
@@ -30,6 +33,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   }
   const query = new URLSearchParams({ module, ...(path !== undefined && { path }) });
   await removeResource(openHostClient(command, context), `/cache?${query}`);
-  await context.print(`purged ${toPrintable(path === undefined ? module : `${module} ${path}`)}\n`);
-  return EXIT.ok;
+  const name = toPrintable(path === undefined ? module : `${module} ${path}`);
+  const result = { module, path: path ?? null };
+  return printResult(command, context, result, () => `purged ${name}\n`);
 }

@@ -8,13 +8,15 @@ import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import { RELEASES } from '../../operations/releases/read-releases.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { createListingCommand } from '../client/listing-command.js';
-import { type CommandContext, type CommandGroup, EXIT, type ExitCode } from '../command-module.js';
+import type { CommandContext, CommandGroup, ExitCode } from '../command-module.js';
+import { printResult } from '../output/print-result.js';
 import {
   findRelease,
   readReleaseFiles,
   readReleases,
   writeBase,
 } from '../releases/release-client.js';
+import { addJsonOption } from '../setting-options.js';
 
 interface PullOptions {
   readonly release?: string;
@@ -39,6 +41,7 @@ function define(command: Command): void {
     .option('--force', 'Replace the files of the folder, except names that begin with a dot')
     .addHelpText('after', HELP);
   addHostOptions(command);
+  addJsonOption(command, 'the release');
 }
 
 async function run(command: Command, context: CommandContext): Promise<ExitCode> {
@@ -53,8 +56,8 @@ async function run(command: Command, context: CommandContext): Promise<ExitCode>
   await clear(folder, force);
   await writeFiles(folder, files);
   await writeBase(folder, release);
-  await context.print(`${folder} is ${shortenDigest(release)}, ${files.size} files\n`);
-  return EXIT.ok;
+  const format = () => `${folder} is ${shortenDigest(release)}, ${files.size} files\n`;
+  return printResult(command, context, { release, files: files.size }, format);
 }
 
 /** @throws ConfigError for a folder with files, unless they may be replaced. */

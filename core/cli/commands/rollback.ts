@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import { shortenDigest } from '../../lib/short-digest.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
+import { printResult } from '../output/print-result.js';
 import { findRelease, postChange, readReleases } from '../releases/release-client.js';
 import { warnOfRejection } from '../releases/wait-for-release.js';
+import { addJsonOption } from '../setting-options.js';
 
 const HELP = `
 Without a release it goes back to the one that the active release was made
@@ -17,6 +19,7 @@ export function define(command: Command): void {
     .argument('[release]', 'Digest, or its first 8 digits or more. Default: the one before')
     .addHelpText('after', HELP);
   addHostOptions(command);
+  addJsonOption(command, 'the active release');
 }
 
 export async function run(command: Command, context: CommandContext): Promise<ExitCode> {
@@ -27,7 +30,7 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { release, outcome } = await postChange(client, '/rollback', { release: requested });
   const name = release === null ? 'no release' : shortenDigest(release);
   const result = outcome === 'aborted' ? 'stays active: the canary has ended' : 'is active';
-  await context.print(`${name} ${result}\n`);
+  await printResult(command, context, { release, outcome }, () => `${name} ${result}\n`);
   if (release !== null) await warnOfRejection(client, release, context);
   return EXIT.ok;
 }

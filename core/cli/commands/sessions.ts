@@ -5,7 +5,8 @@ import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { removeResource } from '../client/host-response.js';
 import { createListingCommand } from '../client/listing-command.js';
 import { type CommandGroup, EXIT } from '../command-module.js';
-import { addIds } from '../setting-options.js';
+import { printResult } from '../output/print-result.js';
+import { addIds, addJsonOption } from '../setting-options.js';
 
 const PATH = '/console/api/sessions';
 
@@ -44,12 +45,13 @@ export const actions: CommandGroup['actions'] = {
     define: (command) => {
       addIds(command, 'IDs of the sessions');
       addHostOptions(command);
+      addJsonOption(command, 'the ID of each ended session');
     },
     run: async (command, context) => {
       const client = openHostClient(command, context);
       for (const id of command.args) {
         await removeResource(client, `${PATH}/${id}`);
-        await context.print(`ended ${id}\n`);
+        await printResult(command, context, { id }, () => `ended ${id}\n`);
       }
       return EXIT.ok;
     },

@@ -91,6 +91,22 @@ describe('releases of a host', () => {
     expect((await readReleases(setup.host)).releases).to.have.length(before);
   });
 
+  it('prints what became of a release as JSON, and the rest on stderr', async () => {
+    await catchUp();
+    const read = ({ stdout }: { readonly stdout: string }) => JSON.parse(stdout);
+    workspace.write('crm.json', describeCrm('/json'));
+    const published = await workspace.publish(setup.host, '--json');
+    const release = workspace.base();
+    const result = { release, outcome: 'active', served: null, detail: null };
+    expect(read(published)).to.deep.equal(result);
+    expect(published.stderr).to.equal(`${release?.slice(7, 19)} is active\n`);
+    const { files } = read(await pull('--json'));
+    expect(files).to.equal(readdirSync(workspace.folder).length);
+    const back = read(await workspace.run(setup.host, 'rollback', '--json'));
+    expect(back.outcome).to.equal('active');
+    expect(back.release).to.equal((await readReleases(setup.host)).active);
+  });
+
   it('rejects a release that was made from another one, and names the active one', async () => {
     await catchUp();
     const stale = workspace.base();

@@ -61,5 +61,17 @@ for (const workers of ['1', '2']) {
       expect(stderr).to.match(/is not served by all hosts after 100 ms: not by \S/);
       expect((await publish('/second', '--wait')).code).to.equal(0);
     });
+
+    it('is the result of publish --json, with whether it is served', async () => {
+      const late = await publish('/third', '--json', '--wait', '--timeout', '100ms');
+      const { detail, ...result } = JSON.parse(late.stdout);
+      const release = workspace.base();
+      expect(result).to.deep.equal({ release, outcome: 'active', served: false });
+      expect(detail).to.match(/is not served by all hosts after 100 ms: not by \S/);
+      expect(late.code).to.equal(1);
+      const { code, stdout } = await publish('/third', '--json', '--wait');
+      expect(JSON.parse(stdout)).to.include({ release, outcome: 'unchanged', served: true });
+      expect(code).to.equal(0);
+    });
   });
 }
