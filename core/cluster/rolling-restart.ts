@@ -61,8 +61,8 @@ export class RollingRestart {
     const { pool, count, phase } = this.#options;
     this.#extraWorkers = 1;
     const successor = pool.fork();
-    successor.isSuccessor = true;
-    const isUp = await waitForService(successor);
+    if (successor !== null) successor.isSuccessor = true;
+    const isUp = successor !== null && (await waitForService(successor));
     this.#extraWorkers = 0;
     if (!isUp || phase() !== 'serving') return false;
     if (old.stage === 'serving') {

@@ -104,6 +104,7 @@ export class Supervisor {
       // Each handler receives only messages of its own type.
       onMessage: (message, from) => (this.#handlers[message.type] as MessageHandler)(message, from),
       onExit: (worker, exit) => this.#onExit(worker, exit),
+      onFailedFork: (reason) => this.#replaceLater({ reason }),
     });
     const list = this.#pool.list.bind(this.#pool);
     const openPart = ({ name, createPrimary }: SharedService<unknown>) =>
@@ -187,7 +188,7 @@ export class Supervisor {
     if (this.#phase === 'draining') return;
     const targetCount = this.#count + this.#rollingRestart.extraWorkers;
     const missing = targetCount - this.#pool.list('starting', 'serving').length;
-    for (let count = 0; count < missing; count += 1) this.#pool.fork();
+    for (let count = 0; count < missing; count += 1) if (this.#pool.fork() === null) return;
   }
 
   #onHello(worker: WorkerHandle): void {
@@ -275,17 +276,21 @@ export class Supervisor {
     if (!isExpected) this.#onUnexpectedExit(worker, exit);
   }
 
-  #onUnexpectedExit(worker: WorkerHandle, { code, signal }: WorkerExit): void {
-    const { id, pid, misconfiguration: reason } = worker;
-    const hasServed = this.#started !== null;
-    if (!hasServed && reason !== null) {
-      this.#failStart(new ConfigError(reason));
+  #onUnexpectedExit(worker: WorkerHandle, { code, signal, failure }: WorkerExit): void {
+    const { id, pid, misconfiguration } = worker;
+    if (this.#started === null && misconfiguration !== null) {
+      this.#failStart(new ConfigError(misconfiguration));
       return;
     }
+    const reason = misconfiguration ?? failure;
+    this.#replaceLater({ worker: id, pid, code, signal, reason });
+  }
+
+  /** Replaces a worker that has exited, or for which there was no process. */
+  #replaceLater(fields: Readonly<Record<string, unknown>>): void {
     const restart_ms = this.#backoff.recordExit(performance.now());
-    const fields = { worker: id, pid, code, signal, reason, restart_ms };
-    this.#log.error(fields, 'worker exited unexpectedly');
-    if (!hasServed) this.#exitsAtStart += 1;
+    this.#log.error({ ...fields, restart_ms }, 'worker exited unexpectedly');
+    if (this.#started === null) this.#exitsAtStart += 1;
     if (this.#exitsAtStart >= MAX_EXITS_AT_START) {
       const message = `no worker started: ${this.#exitsAtStart} exited before they served`;
       this.#failStart(new StartFailure(message));

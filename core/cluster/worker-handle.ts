@@ -6,10 +6,16 @@ import type { PrimaryMessage, WorkerMessage } from './messages.js';
 /** A `draining` worker does not count: it has been replaced, or the host stops. */
 export type WorkerStage = 'starting' | 'serving' | 'draining' | 'exited';
 
-/** The end of a process. */
+/** The end of a process, or why there was none. */
 export interface WorkerExit {
   readonly code: number | null;
   readonly signal: string | null;
+  /** Set if the system did not create the process, such as for a limit of processes. */
+  readonly failure: string | null;
+}
+
+export function explainFork(error: unknown): string {
+  return `no process can be created: ${(error as NodeJS.ErrnoException | null)?.code ?? 'unknown'}`;
 }
 
 /**
@@ -37,10 +43,13 @@ export class WorkerHandle implements MessageSource {
     this.pid = worker.process.pid ?? 0;
     this.#worker = worker;
     worker.on('message', (message: WorkerMessage) => onMessage(message, this));
-    // Send errors are ignored: 'exit' reports the end of the process.
-    worker.on('error', () => {});
     this.exited = new Promise((resolve) => {
-      worker.once('exit', (code, signal) => resolve({ code, signal }));
+      worker.once('exit', (code, signal) => resolve({ code, signal, failure: null }));
+      // Send errors are ignored: 'exit' reports the end of the process. One that was not created has none.
+      worker.on('error', (error: unknown) => {
+        if (worker.process.pid !== undefined) return;
+        resolve({ code: null, signal: null, failure: explainFork(error) });
+      });
     });
   }
 

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Log } from '../contract/index.js';
 import type { PrimaryMessage, WorkerMessage } from './messages.js';
-import { type WorkerExit, WorkerHandle, type WorkerStage } from './worker-handle.js';
+import { explainFork, type WorkerExit, WorkerHandle, type WorkerStage } from './worker-handle.js';
 
 /** A worker that takes longer to read its modules is killed. Milliseconds. */
 const START_TIMEOUT_MS = 60_000;
@@ -16,6 +16,8 @@ interface WorkerPoolOptions {
   readonly log: Log;
   readonly onMessage: (message: WorkerMessage, from: WorkerHandle) => void;
   readonly onExit: (worker: WorkerHandle, exit: WorkerExit) => void;
+  /** Called when there is no worker, because the system lacks the resources for one. */
+  readonly onFailedFork: (failure: string) => void;
 }
 
 /** The worker processes. Kills those that do not start or no longer respond. */
@@ -33,8 +35,15 @@ export class WorkerPool {
     this.#heartbeat = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_INTERVAL_MS);
   }
 
-  fork(): WorkerHandle {
-    const worker = new WorkerHandle(cluster.fork(), this.#options.onMessage);
+  /** @returns `null` if the system lacks the resources for a process, which it may also report later */
+  fork(): WorkerHandle | null {
+    let worker: WorkerHandle;
+    try {
+      worker = new WorkerHandle(cluster.fork(), this.#options.onMessage);
+    } catch (error) {
+      this.#options.onFailedFork(explainFork(error));
+      return null;
+    }
     this.#workers.set(worker.id, worker);
     const startTimer = setTimeout(() => {
       if (worker.stage === 'starting') worker.kill();

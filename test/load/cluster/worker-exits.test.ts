@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { canLimitProcesses, limitProcess } from '../../support/chaos/process-limits.js';
 import { rejectStart } from '../../support/cli/reject-start.js';
 import { runModgate } from '../../support/cli/run-modgate.js';
 import { startLoad } from '../../support/cluster/constant-load.js';
@@ -89,6 +90,28 @@ describe('a worker that exits', () => {
     await replacement.done();
     expect(await countOk()).to.equal(before + 10);
     expect((await call(host, { target: ITEM })).status).to.equal(200);
+  });
+});
+
+describe('a worker for which the system has no process', () => {
+  const setup = useHostProcess(({ url }) => ({ 'shop.json': describeShop(url) }), {
+    args: ['--workers', '2'],
+  });
+
+  it('is tried again until there is one, and a drain does not wait for it', async function () {
+    if (!canLimitProcesses()) this.skip();
+    const { host } = setup;
+    const [victim = 0] = listWorkers(host);
+    const ready = countLines(host, 'worker ready');
+    limitProcess(host.pid, 'nofile', 3);
+    process.kill(victim, 'SIGKILL');
+    await waitForLine(host, 'worker exited unexpectedly', 3);
+    const [, failed] = host.logs().filter(({ msg }) => msg === 'worker exited unexpectedly');
+    expect(failed?.['reason']).to.equal('no process can be created: EMFILE');
+    limitProcess(host.pid, 'nofile', 'unlimited');
+    await waitForLine(host, 'worker ready', ready + 1);
+    expect((await call(host, { target: ITEM })).status).to.equal(200);
+    expect(await host.stop()).to.deep.equal({ code: 0, signal: null });
   });
 });
 
