@@ -126,21 +126,22 @@ async function callRoute(
     limits: { signal, maxResponseBytes: maxMessageBytes, holdBytes, counter: invocation },
     context,
   };
-  const outcome = await client.call(options, (call) => {
+  return client.call(options, async (call) => {
     const response = new RouteResponse(call, route, registry, maxResponseBytes);
-    return route.isStreaming ? response.stream(holdBytes) : response.whole(holdBytes);
+    const outcome = await (route.isStreaming
+      ? response.stream(holdBytes)
+      : response.whole(holdBytes));
+    if (operation.method !== 'HEAD') return outcome;
+    // A body that nobody reads would keep the call open.
+    call.cancel();
+    return withoutBody(outcome);
   });
-  return operation.method === 'HEAD' ? withoutBody(outcome) : outcome;
 }
 
 /** The method has no form without its response. */
 function withoutBody(outcome: Outcome): Outcome {
   const { body, headers } = outcome;
-  if (body === null || isBodyStream(body)) {
-    // Ends the call.
-    if (body !== null) void body[Symbol.asyncIterator]().return?.();
-    return { ...outcome, body: null };
-  }
+  if (body === null || isBodyStream(body)) return { ...outcome, body: null };
   return {
     ...outcome,
     headers: { ...headers, 'content-length': String(joinBody(body).length) },

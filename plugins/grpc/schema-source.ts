@@ -111,9 +111,12 @@ export class ReflectedSource {
   async #read(services: readonly string[]): Promise<void> {
     const { read, scope, log } = this.#options;
     try {
-      this.#schema = await withDeadline(scope.signal, READ_TIMEOUT_MS, (signal) =>
+      const schema = await withDeadline(scope.signal, READ_TIMEOUT_MS, (signal) =>
         read(services, signal),
       );
+      // Of services that are not used any more; another read has begun.
+      if (services !== this.#services) return;
+      this.#schema = schema;
       this.#failure = null;
       this.#failures = 0;
     } catch (error) {

@@ -64,7 +64,11 @@ describe('streams of gRPC', () => {
       },
       Cover: async () => [{ contentType: 'image/png', data: BYTES.toString('base64') }],
       SetCover: async ({ request }) => [request],
-      Pages: async function* () {
+      Pages: async function* (call) {
+        if ((call.request as { name?: string }).name === 'endless') {
+          while (!call.isCancelled) yield { contentType: 'text/plain', data: 'AAAA' };
+          return;
+        }
         for (const n of [1, 2, 3]) {
           const data = Buffer.from(`page ${n};`).toString('base64');
           yield { contentType: n === 1 ? 'text/plain' : 'image/gif', data } as JsonValue;
@@ -180,6 +184,14 @@ describe('streams of gRPC', () => {
     expect(set.status).to.equal(200);
     expect(set.headers.get('content-type')).to.equal('image/webp');
     expect(Buffer.from(await set.arrayBuffer()).equals(BYTES)).to.equal(true);
+  });
+
+  it('are cancelled at the server once a HEAD is answered', async () => {
+    const { status, headers } = await createCaller(host.url)('/pages/endless', { method: 'HEAD' });
+    expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/plain']);
+    const call = server.calls.at(-1);
+    expect(call?.method).to.equal('Pages');
+    await waitUntil('the call is cancelled', () => call?.isCancelled === true);
   });
 
   it('join the bytes of several HttpBody', async () => {
