@@ -177,8 +177,11 @@ export async function deliverConfig(
     if (status >= 200 && status <= 299) return { kind: 'accepted' };
     return { kind: 'failed', reason: `answered with ${status}` };
   } catch (error) {
-    const failure = isProviderFailure(error) ? error.failure : 'protocol';
-    return failure === 'refused' ? { kind: 'refused' } : { kind: 'failed', reason: failure };
+    if (!isProviderFailure(error)) return { kind: 'failed', reason: 'protocol' };
+    const { failure, phase } = error;
+    // A transport that denies the host now may allow it later; an adapter that misses a path does not.
+    const isFinal = failure === 'refused' && path === null && phase !== 'connecting';
+    return isFinal ? { kind: 'refused' } : { kind: 'failed', reason: failure };
   }
 }
 

@@ -24,6 +24,9 @@ import { toOutcome } from './outcome.js';
 import type { NatsRequest } from './requests.js';
 import { UnreadBytes } from './unread-bytes.js';
 
+/** A connection that lasts this long resets the backoff: a server may accept each one and drop it. Milliseconds. */
+const STABLE_MS = 5_000;
+
 interface LinkOptions {
   readonly servers: readonly NatsServer[];
   readonly subject: string;
@@ -123,17 +126,18 @@ export class NatsLink {
     let failures = 0;
     for (let turn = 0; !signal.aborted; turn += 1) {
       const server = servers[turn % servers.length] as NatsServer;
+      failures += 1;
       try {
         const connection = await connect(server.options);
-        failures = 0;
+        const openedAt = performance.now();
         if (!signal.aborted) {
           this.#begin(connection);
           log.info({ server: server.name }, 'connected to NATS');
         } else await connection.close();
         const error = await connection.closed();
+        if (performance.now() - openedAt >= STABLE_MS) failures = 0;
         this.#end(server, createLinkError(error ?? new Error('the server closed the connection')));
       } catch (error) {
-        failures += 1;
         this.#end(server, createLinkError(error));
       }
       if (signal.aborted) return;
@@ -219,7 +223,9 @@ export class NatsLink {
   #failCalls(error: LinkError, subject?: string): void {
     for (const [reply, call] of [...this.#calls]) {
       if (subject === undefined || call.subject === subject) {
-        this.#settle(reply)?.reject(toFailure(error, 'responding'));
+        // What the server denies now is asked for again, such as the delivery of a configuration.
+        const phase = error.failure === 'refused' ? 'connecting' : 'responding';
+        this.#settle(reply)?.reject(toFailure(error, phase));
       }
     }
   }

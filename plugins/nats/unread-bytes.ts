@@ -32,10 +32,13 @@ export class UnreadBytes {
   /** Never rejects. */
   async #ask(): Promise<void> {
     this.#isAsking = true;
-    const published = this.#published;
     try {
-      await this.#flush();
-      this.#read = published;
+      // Much may be published meanwhile, and a full one is not added to.
+      do {
+        const published = this.#published;
+        await this.#flush();
+        this.#read = published;
+      } while (this.#unread > this.#maxBytes / 2);
     } catch {
       // The connection is closed, and the next one starts at 0.
     }

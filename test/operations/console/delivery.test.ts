@@ -14,6 +14,7 @@ import {
 } from '../../support/bridge/config.js';
 import { type EchoProvider, startEchoProvider } from '../../support/echo-provider.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { adapterSource, writePlugin } from '../../support/isolation/write-plugin.js';
 import { type HostOptions, type RunningHost, startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 import { useEach } from '../../support/use.js';
@@ -168,6 +169,25 @@ describe('config delivery', () => {
     await writeValue(host, 'size', 61);
     await waitFor(2, second);
     expect(readDeliveries(provider).map(({ revision }) => revision)).to.deep.equal([0, 1]);
+  });
+
+  it('is retried while the transport of the provider denies the host', async () => {
+    const entry = adapterSource('denied', {
+      before: 'let attempts = 0;',
+      invoke: `
+        attempts += 1;
+        if (attempts < 3) throw new ProviderFailure('refused', 'denied', { phase: 'connecting' });
+        context.log.info({ attempts }, 'configured');`,
+    }).replace('{ manifest: true }', '{ configure: true }');
+    const folder = createFolder();
+    writePlugin(folder, { name: 'denied', entry });
+    const provider = { kind: 'denied', config: {} };
+    const manifest = { inline: configManifest(FIELDS, { config: { fields: FIELDS } }) };
+    const files = { 'conf.json': { module: 'conf', provider, manifest } };
+    const host = await start(files, { args: ['--plugins', folder] });
+    await waitUntil('the third attempt', () =>
+      host.logs().some(({ msg, attempts }) => msg === 'configured' && attempts === 3),
+    );
   });
 
   it('does not count as a call and opens no circuit breaker', async () => {

@@ -31,6 +31,21 @@ describe('bytes that a NATS server has not read', () => {
     expect(unread.isFull).to.equal(true);
   });
 
+  it('are asked for again if many were published meanwhile', async () => {
+    const answers: (() => void)[] = [];
+    const unread = new UnreadBytes(() => new Promise((resolve) => answers.push(resolve)), 100);
+    unread.add(60);
+    unread.add(1_000);
+    for (const count of [1, 2]) {
+      expect(unread.isFull).to.equal(true);
+      expect(answers).to.have.length(count);
+      answers.at(-1)?.();
+      await new Promise(setImmediate);
+    }
+    expect(unread.isFull).to.equal(false);
+    expect(answers).to.have.length(2);
+  });
+
   describe('of a server that stops reading', () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
