@@ -139,6 +139,8 @@ export class PluginEntry {
       return await this.#import(this.read);
     } catch (error) {
       if (error instanceof PluginError) this.#failure = error;
+      // Such as the lack of a thread: the next use tries again.
+      else this.#loading = null;
       throw error;
     }
   }

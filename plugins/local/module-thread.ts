@@ -62,7 +62,7 @@ interface PendingCall {
   readonly listener: AbortListener;
 }
 
-interface ThreadExit {
+export interface ThreadExit {
   readonly reason: string;
   readonly failedCalls: number;
   /** The uncaught error that ended it; `undefined` without one. */

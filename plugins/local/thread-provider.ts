@@ -8,8 +8,9 @@ import {
 import { RestartBackoff } from '../shared/backoff.js';
 import { OWN_ENDPOINT } from '../shared/balancing.js';
 import { createAbortFailure } from '../shared/failures.js';
+import { formatError } from '../shared/format-error.js';
 import type { LocalConfiguration } from './handler.js';
-import { ModuleThread, type ThreadOptions } from './module-thread.js';
+import { ModuleThread, type ThreadExit, type ThreadOptions } from './module-thread.js';
 import { receiveFailure } from './sent-failure.js';
 import type { SentManifest, ThreadStart } from './thread-messages.js';
 
@@ -106,27 +107,40 @@ class ThreadSupervisor {
       () => {},
     );
     // `exited` never rejects.
-    void thread.exited.then(({ reason, failedCalls, error }) => {
-      if (this.#isClosed) return;
-      const delayMs = this.#backoff.next(upSince === null ? 0 : performance.now() - upSince);
-      this.#options.log.error(
-        {
-          reason,
-          failed_calls: failedCalls,
-          restart_in_ms: delayMs,
-          ...(error !== undefined && { err: error }),
-        },
-        'thread exited',
-      );
-      if (delayMs === 0) return this.#restart();
-      this.#problem = `thread down for up to ${delayMs} ms: ${reason}`;
-      this.#timer = setTimeout(() => this.#restart(), delayMs);
-    });
+    void thread.exited.then((exit) =>
+      this.#restartLater(exit, upSince === null ? 0 : performance.now() - upSince),
+    );
+  }
+
+  #restartLater({ reason, failedCalls, error }: ThreadExit, upMs: number): void {
+    if (this.#isClosed) return;
+    const delayMs = this.#backoff.next(upMs);
+    this.#options.log.error(
+      {
+        reason,
+        failed_calls: failedCalls,
+        restart_in_ms: delayMs,
+        ...(error !== undefined && { err: error }),
+      },
+      'thread exited',
+    );
+    if (delayMs === 0) {
+      this.#restart();
+      return;
+    }
+    this.#problem = `thread down for up to ${delayMs} ms: ${reason}`;
+    this.#timer = setTimeout(() => this.#restart(), delayMs);
   }
 
   #restart(): void {
     this.#problem = null;
-    this.#thread = this.#createThread();
+    try {
+      this.#thread = this.#createThread();
+    } catch (error) {
+      const reason = `no thread can be created: ${formatError(error)}`;
+      this.#restartLater({ reason, failedCalls: 0, error: undefined }, 0);
+      return;
+    }
     this.#watch(this.#thread, null);
   }
 }

@@ -97,7 +97,7 @@ export class ProcessSupervisor {
     const start = { upAt: 0 };
     // Neither rejects: an error ends the child.
     void this.#watchStart(child, start);
-    void child.exited.then((reason) => this.#restart(child, reason, start.upAt));
+    void child.exited.then((reason) => this.#restart(reason, start.upAt, child.pid));
     return child;
   }
 
@@ -141,11 +141,12 @@ export class ProcessSupervisor {
     }
   }
 
-  async #restart(child: Child, reason: string, upAt: number): Promise<void> {
+  /** Never rejects. */
+  async #restart(reason: string, upAt: number, pid?: number): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const delayMs = this.#backoff.next(upAt === 0 ? 0 : performance.now() - upAt);
     const { log, socketPath } = this.#options;
-    log.error({ pid: child.pid, reason, restart_in_ms: delayMs }, 'process exited');
+    log.error({ pid, reason, restart_in_ms: delayMs }, 'process exited');
     const problem = `process down for up to ${delayMs} ms: ${reason}`;
     this.#change({ isUp: false, problem: delayMs === 0 ? null : problem });
     try {
@@ -153,10 +154,11 @@ export class ProcessSupervisor {
       await rm(socketPath, { force: true });
       await requireFolder(dirname(socketPath));
       await pause(delayMs, undefined, { signal: this.#closing.signal });
-    } catch {
-      return;
+      this.#run();
+    } catch (error) {
+      // Not awaited: it may fail again and again. Does nothing once the module is closed.
+      void this.#restart(`cannot be started again: ${formatError(error)}`, 0);
     }
-    this.#run();
   }
 
   #change({ isUp, problem }: { isUp: boolean; problem: string | null }): void {

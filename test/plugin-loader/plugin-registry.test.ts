@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Plugin } from '../../core/contract/index.js';
 import { readPlugins } from '../../core/plugin-loader/plugin-registry.js';
 import { createFolder } from '../support/temporary-folder.js';
+import { withoutThreads } from '../support/without-threads.js';
 
 import { entryOf, expectRejection, readEcho, rejectionOf, VALID } from './echo-plugin.js';
 
@@ -37,6 +38,16 @@ describe('plugin registry', () => {
     expect(other?.kind).to.equal('other');
     expect(importedCount()).to.equal(before + 1);
     expect(registry.list().map(({ state }) => state)).to.deep.equal(['loaded']);
+  });
+
+  it('imports a plugin at its next use when the system had no thread for it', async () => {
+    const registry = await readEcho({}, entryOf('echo'));
+    const load = () => registry.adapter('echo');
+    await withoutThreads(async () => {
+      const error = await load().catch((reason: Error) => reason);
+      expect(error).to.be.an('error').with.property('message').that.includes('EAGAIN');
+    });
+    expect((await load()).kind).to.equal('echo');
   });
 
   it('lists plugins by folder and name, and ignores other files', async () => {

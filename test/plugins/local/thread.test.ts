@@ -8,6 +8,7 @@ import { textOf } from '../../../core/testkit/adapter-harness.js';
 import { localAdapter } from '../../../plugins/local/local-adapter.js';
 import { failureOf } from '../../support/failure-of.js';
 import { DEADLINE_MS } from '../../support/http/wait-until.js';
+import { withoutThreads } from '../../support/without-threads.js';
 import { createInvocation, eventually, type OpenedProvider, openAdapter } from '../open-adapter.js';
 
 const FILE = './crm.mjs';
@@ -76,6 +77,21 @@ describe('thread of a local module', () => {
       /more memory than memory_mb allows \(32 MiB\)/,
     ],
   };
+  it('is tried again while the system has no thread for it', async () => {
+    const source = `export default ({ declaredPath }) => {
+      if (declaredPath === '/end') process.exit(7);
+      return { status: 200, body: 'alive' }; };`;
+    const running = await open(source);
+    await withoutThreads(async () => {
+      await failureOf(ask(running, '/end'));
+      await eventually(() => endOf(running).length >= 5);
+    });
+    expect(await askUntilAnswered(running, '/alive')).to.equal('"alive"');
+    const [first, second] = endOf(running).map(({ fields }) => fields['reason']);
+    expect(first).to.match(/process\.exit\(7\)/);
+    expect(second).to.match(/^no thread can be created: .*EAGAIN/);
+  });
+
   for (const [title, [code, reason]] of Object.entries(ENDS)) {
     it(`restarts after ${title}, and its calls in flight are unavailable`, async () => {
       const source = `let calls = 0; export default ({ declaredPath }) => {
