@@ -23,14 +23,19 @@ export function formatLine(
   fields: Fields,
   message: string,
 ): string {
-  // Plugins in JavaScript also log a message alone, or an error.
-  if (typeof fields === 'string') return formatLine(level, bindings, {}, fields);
-  if (fields instanceof Error) {
-    return formatLine(level, bindings, { err: fields }, message ?? fields.message);
+  if (typeof fields === 'string' || fields instanceof Error) {
+    return formatLine(level, bindings, ...readWritten(fields, message));
   }
   const line = { level, time: formatTime(), ...bindings, ...redactFields(fields), msg: message };
   const text = stringify(line);
   return text.length <= MAX_LINE ? text : stringify(shorten(line, text.length));
+}
+
+/** Plugins in JavaScript also log a message alone, or an error. */
+export function readWritten(written: Fields | string, message: string): [Fields, string] {
+  if (typeof written === 'string') return [{}, written];
+  if (written instanceof Error) return [{ err: written }, message ?? written.message];
+  return [written, message];
 }
 
 /** Keeps level, time and message, and short fields while there is space. */

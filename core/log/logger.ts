@@ -2,7 +2,7 @@ import { isatty } from 'node:tty';
 import { pino } from 'pino';
 import type { Log, LogWrite } from '../contract/log.js';
 import { type Mask, mayBeCut } from '../lib/secrets/mask-secrets.js';
-import { formatLine } from './format-line.js';
+import { formatLine, readWritten } from './format-line.js';
 import { redactFields } from './redact.js';
 import { toTerminalLine } from './terminal-line.js';
 
@@ -177,12 +177,13 @@ async function openTerminal(): Promise<Sink> {
 
 /** Returns a log that adds these fields to every line; fields of the line take precedence. */
 export function withFields(log: Log, added: Readonly<Record<string, unknown>>): Log {
-  return {
-    debug: (fields, message) => log.debug(Object.assign({}, added, fields), message),
-    info: (fields, message) => log.info(Object.assign({}, added, fields), message),
-    warn: (fields, message) => log.warn(Object.assign({}, added, fields), message),
-    error: (fields, message) => log.error(Object.assign({}, added, fields), message),
-  };
+  const writeAt =
+    (level: keyof Log): LogWrite =>
+    (written, text) => {
+      const [fields, message] = readWritten(written, text);
+      log[level](Object.assign({}, added, fields), message);
+    };
+  return createLevels(writeAt);
 }
 
 /**
@@ -191,15 +192,15 @@ export function withFields(log: Log, added: Readonly<Record<string, unknown>>): 
 export function withMask(log: Log, mask: Mask): Log {
   const writeAt =
     (level: keyof Log): LogWrite =>
-    (fields, message) => {
-      // Plugins in JavaScript also log a message alone, or an error.
-      if (typeof fields === 'string') log[level](maskTexts(fields, mask) as never, message);
-      else if (fields instanceof Error) writeAt(level)({ err: fields }, message ?? fields.message);
-      else {
-        const plain = redactFields({ ...(fields as object | null) });
-        log[level](maskTexts(plain, mask) as typeof fields, maskTexts(message, mask) as string);
-      }
+    (written, text) => {
+      const [fields, message] = readWritten(written, text);
+      const plain = redactFields({ ...(fields as object | null) });
+      log[level](maskTexts(plain, mask) as typeof fields, maskTexts(message, mask) as string);
     };
+  return createLevels(writeAt);
+}
+
+function createLevels(writeAt: (level: keyof Log) => LogWrite): Log {
   return {
     debug: writeAt('debug'),
     info: writeAt('info'),

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Secret } from '../../core/contract/index.js';
-import { createLog, type Logger, type LogLevel, withMask } from '../../core/log/logger.js';
+import {
+  createLog,
+  type Logger,
+  type LogLevel,
+  withFields,
+  withMask,
+} from '../../core/log/logger.js';
 
 function record(level: LogLevel = 'trace'): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
@@ -152,6 +158,21 @@ describe('log', () => {
     const fields = { nested: { token: 's3cret' } };
     fieldsOf(fields);
     expect(fields).to.deep.equal({ nested: { token: 's3cret' } });
+  });
+});
+
+describe('log with fields', () => {
+  it('adds them to a message alone and an error alone too', () => {
+    const { log, lines } = record();
+    const info = withFields(log, { module: 'crm' }).info as (first: unknown, text?: string) => void;
+    info({ count: 1 }, 'both');
+    info('started');
+    info(new Error('failed'));
+    expect(lines[0]).to.deep.include({ module: 'crm', count: 1, msg: 'both' });
+    expect(lines[1]).to.have.keys('level', 'time', 'module', 'msg');
+    expect(lines[1]).to.include({ module: 'crm', msg: 'started' });
+    expect(lines[2]).to.include({ module: 'crm', msg: 'failed' });
+    expect(lines[2]?.['err']).to.include({ type: 'Error', message: 'failed' });
   });
 });
 
