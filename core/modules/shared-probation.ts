@@ -66,6 +66,8 @@ export class SharedProbation {
         figures.delete(digest);
       },
     };
+    // Those of an earlier try may have arrived after it; others report all of theirs again with each call.
+    figures.delete(digest);
     this.#shares.set(digest, share);
     return share;
   }
