@@ -27,6 +27,8 @@ import { type MountSource, type MountTable, NO_MOUNTS } from './mount-table.js';
 import type { ModuleRegistryOptions, RegistryContext } from './registry-options.js';
 import { ReloadCounts } from './reload-counts.js';
 import {
+  findBadSuccessor,
+  isNameFree,
   keepsClaims,
   listClaimants,
   listExchanging,
@@ -111,7 +113,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#context = {
       ...options,
       pathOf: (file) => join(modulesDir, file),
-      isNameFree: (name, file) => this.#isNameFree(name, file),
+      isNameFree: (name, file) => isNameFree([...this.#slots.values()], name, file),
       onLiveChange: (file, retired) => this.#publisher.replace(file, retired),
       onRecordChange: (record, changed) => this.#publisher.reportRecord(record, changed),
     };
@@ -130,7 +132,9 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
 
   /** Files that serve nothing count too: no other module may answer there. */
   get mounts(): MountTable {
-    this.#mounts ??= this.#createMounts();
+    const reserved = this.#context.reservedPrefixes?.current ?? new Set();
+    const publicHost = this.#publicHost;
+    this.#mounts ??= createMounts(this.#listServed(), { publicHost, reserved });
     return this.#mounts;
   }
 
@@ -279,7 +283,10 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       void this.#openings.start([slot]);
       return [];
     });
-    await this.#settle(read.flat(), removed);
+    const gone = removed.filter((file) => !this.#moveToBadFile(file));
+    // A slot of this name may have taken the place of another one.
+    const slots = read.flat().filter((slot) => this.#slots.get(slot.file) === slot);
+    await this.#settle(slots, gone);
     this.#reloads.add(removed.length + renamed.length, 0);
     this.#followFolders();
   }
@@ -372,11 +379,15 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#publisher.reportRename(from, slot.record);
   }
 
-  #isNameFree(name: string, file: string): boolean {
-    for (const slot of this.#slots.values()) {
-      if (slot.file === file) continue;
-      if (slot.live?.name === name || slot.source.wantedName === name) return false;
-    }
+  /** A removed file and a bad one of its module count as a rename: the last good version serves. */
+  #moveToBadFile(file: string): boolean {
+    const slot = this.#slots.get(file);
+    const successor = slot && findBadSuccessor([...this.#slots.values()], slot);
+    if (!successor) return false;
+    void successor.close();
+    this.#rename(file, successor.file);
+    this.#scanner.forget(successor.file);
+    this.#watcher.pollSoon();
     return true;
   }
 
@@ -385,10 +396,5 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#generation = null;
     this.#mounts = null;
     this.#changes.notify();
-  }
-
-  #createMounts(): MountTable {
-    const reserved = this.#context.reservedPrefixes?.current ?? new Set();
-    return createMounts(this.#listServed(), { publicHost: this.#publicHost, reserved });
   }
 }

@@ -124,6 +124,28 @@ export function listExchanging(
   return exchanging;
 }
 
+/**
+ * The file to which the module of a removed file has moved if that file is bad: the only other one
+ * that names the module.
+ */
+export function findBadSuccessor(
+  slots: readonly ModuleSlot[],
+  removed: ModuleSlot,
+): ModuleSlot | null {
+  const name = removed.live?.name;
+  if (name === undefined) return null;
+  const [other, ...more] = slots.filter((slot) => slot !== removed && slot.source.name === name);
+  const isBad = other?.live === null && other.source.problem !== null;
+  return isBad && more.length === 0 ? other : null;
+}
+
+/** Whether no other file serves under a name, or wants it. */
+export function isNameFree(slots: readonly ModuleSlot[], name: string, file: string): boolean {
+  return slots.every((slot) => {
+    return slot.file === file || (slot.live?.name !== name && slot.source.wantedName !== name);
+  });
+}
+
 /** Whether a slot serves under exactly the claims of its file, so that no other file matters. */
 export function keepsClaims(slot: ModuleSlot): boolean {
   const served = new Set(listServed(slot));

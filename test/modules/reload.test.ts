@@ -77,6 +77,20 @@ describe('reload', () => {
     expect(after?.counts.calls).to.equal(2);
   });
 
+  it('keeps the last good version when a file is replaced, renamed and broken at once', async () => {
+    await host.get('crm', '/items');
+    host.replace('crm.json', '{"module": "crm", "provdier": {}}');
+    host.rename('crm.json', 'moved.json');
+    const stale = await host.waitFor('moved.json', 'stale');
+    expect(stale.reason).to.include("unknown key 'provdier'");
+    expect(await host.entry('crm.json')).to.equal(undefined);
+    expect(await host.get('crm', '/items')).to.equal(200);
+    host.write('moved.json', describeCrm(MORE_ROUTES));
+    await host.waitFor('moved.json', 'live');
+    expect(await host.get('crm', '/more')).to.equal(200);
+    expect((await host.entry('moved.json'))?.counts.calls).to.equal(3);
+  });
+
   it('keeps the object of a module when its file is renamed', async () => {
     await host.get('crm', '/items');
     host.rename('crm.json', 'renamed.json');
@@ -261,8 +275,11 @@ describe('reload', () => {
       provider: { kind: 'local', config: { file: './local/slow.mjs' } },
       manifest: { inline: buildManifest('crm', ROUTES) },
     });
-    await waitUntil('its new name', async () => (await host.entry('crm.json'))?.name === 'other');
-    expect((await host.entry('crm.json'))?.state).to.equal('live');
+    // Until the other file is read as well, it is stale: its name is taken.
+    await waitUntil('its new name', async () => {
+      const { name, state } = (await host.entry('crm.json')) ?? {};
+      return name === 'other' && state === 'live';
+    });
     expect(await host.get('other', '/more')).to.equal(200);
   });
 
