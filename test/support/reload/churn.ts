@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { waitUntil } from '../http/wait-until.js';
 import { describeVersion } from './many-reloads.js';
 import type { ReloadHost } from './reload-host.js';
 
@@ -10,8 +11,16 @@ interface ChurnFigures {
 }
 
 const PAUSE_MS = 40;
-/** A module that is not called, because it is removed repeatedly. */
+/** A module that the load does not call, because it is removed repeatedly. */
 const PASSING = 'passing';
+
+/** Adds and removes a module. Then the host has seen all earlier changes, however busy it is. */
+async function passRound(host: ReloadHost, version: number): Promise<void> {
+  host.write(`${PASSING}.json`, describeVersion(PASSING, host.provider.url, version));
+  const isServed = async () => (await host.get(PASSING, `/v${version % 2}`)) === 200;
+  await waitUntil('the passing module is served', isServed);
+  host.remove(`${PASSING}.json`);
+}
 
 /**
  * Changes, breaks, fixes, renames and removes files for a while. The given modules must be served without
@@ -57,10 +66,8 @@ export async function churn(
     const name = modules[step % modules.length] ?? '';
     const action = actions[Math.floor(Math.random() * actions.length)];
     action?.(name, files.get(name) ?? '');
-    if (step % 20 === 0)
-      host.write(`${PASSING}.json`, describeVersion(PASSING, host.provider.url, 1));
-    if (step % 20 === 10) {
-      host.remove(`${PASSING}.json`);
+    if (step % modules.length === modules.length - 1) {
+      await passRound(host, step);
       done.removed += 1;
     }
     // The recorded requests are not used.
