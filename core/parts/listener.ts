@@ -8,7 +8,7 @@ import { completeRejected } from '../http/rejection.js';
 import { Clients, findPeer } from '../http/request/client.js';
 import type { RequestObservers } from '../http/request-chain.js';
 import { createRequestLog } from '../http/request-log.js';
-import { loadResources } from '../http/routes/host-routes.js';
+import { loadResources } from '../http/routes/host-resources.js';
 import { PUBLIC_FACTS } from '../http/routes/public-routes.js';
 import { createInProcessServer } from '../http/server/in-process-server.js';
 import type { RejectionObserver } from '../http/server/parser-errors.js';

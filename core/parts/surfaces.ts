@@ -1,5 +1,5 @@
 import { listEnabledSurfaces } from '../config/surface-list.js';
-import { describeResources, loadResources } from '../http/routes/host-routes.js';
+import { describeResources, loadResources } from '../http/routes/host-resources.js';
 import { readSnapshot } from '../http/surfaces/read-snapshot.js';
 import { LOG } from '../operations/injection-tokens.js';
 import { ACCESS } from './access.js';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { loadResources } from '../../core/http/routes/host-resources.js';
 import { HOST_PATHS } from '../../core/http/routes/host-route-list.js';
-import { createHostRoutes, loadResources } from '../../core/http/routes/host-routes.js';
+import { createHostRoutes } from '../../core/http/routes/host-routes.js';
 import type { LiveModule } from '../../core/modules/live-module.js';
 import { Authorization, authorize } from '../../core/operations/authorization.js';
 import { Reply } from '../../core/operations/reply.js';

@@ -1,21 +1,18 @@
 import Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { BodyPieces } from '../../contract/body-pieces.js';
-import type { HostResource, ListedTable } from '../../contract/index.js';
 import { createUnavailable, HostError } from '../../errors.js';
 import type { DependencyContainer } from '../../injection.js';
 import { ModuleRegistry, NO_RELEASE } from '../../modules/module-registry.js';
 import { type Authorization, authorize } from '../../operations/authorization.js';
 import { findOperation } from '../../operations/exposed/list-operations.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
-import type { Resource } from '../../operations/resource.js';
 import { MAX_BODY_BYTES, readHostBody, readLongHostBody } from '../host-body.js';
 import { isFromLoopback } from '../request/loopback-rights.js';
 import type { HostContext, HostState } from '../request-context.js';
-import { type HostRouteName, LISTED_ROUTES, type ListedRoute } from './host-route-list.js';
+import type { HostResources } from './host-resources.js';
+import { LISTED_ROUTES, type ListedRoute } from './host-route-list.js';
 import { createUnknownPath } from './unknown-path.js';
-
-export type HostResources = Readonly<Record<HostRouteName, Resource>>;
 
 export interface HostRoutesOptions {
   readonly resources: HostResources;
@@ -25,33 +22,6 @@ export interface HostRoutesOptions {
   readonly hasPublicMetrics: boolean;
   /** The longest pause of a body. Milliseconds. */
   readonly bodyTimeoutMs: number;
-}
-
-/** Imports what the routes answer. */
-export async function loadResources(): Promise<HostResources> {
-  const load = async ({ name, load }: ListedRoute) => [name, await load()] as const;
-  return Object.fromEntries(await Promise.all(LISTED_ROUTES.map(load))) as HostResources;
-}
-
-export function describeResources(resources: HostResources): readonly HostResource[] {
-  return LISTED_ROUTES.filter(({ isForPages }) => isForPages).map(
-    ({ name, method, path, right }) => {
-      const { listing } = resources[name];
-      return {
-        method: method.toUpperCase(),
-        path,
-        scope: right.kind === 'scope' ? right.scope : null,
-        isForUsers: right.kind === 'scope' && right.isForUsers === true,
-        page: listing?.page ?? null,
-        tables: listing === null ? [] : [pickTable(listing), ...(listing.more ?? [])],
-      };
-    },
-  );
-}
-
-/** Without the functions of the command line. */
-function pickTable({ title, rows, columns }: ListedTable): ListedTable {
-  return { title, rows, columns };
 }
 
 /** Creates the host's own routes. Requests to `/modules/{module}/http/{*path}` never reach them. */
