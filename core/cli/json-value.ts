@@ -1,3 +1,4 @@
+import { isDeeper } from '../lib/json/is-deeper.js';
 import { isMapping as isObject } from '../lib/read-member.js';
 
 export { isObject };
@@ -21,14 +22,6 @@ export function asText(value: unknown): string | undefined {
 /** Deeper than any OpenAPI document in use. */
 export const MAX_DEPTH = 200;
 
-/** Whether the value is nested beyond the limit; safe for values of any depth. */
 export function isTooDeep(value: unknown): boolean {
-  const open: [value: unknown, depth: number][] = [[value, 1]];
-  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
-    const [current, depth] = entry;
-    if (typeof current !== 'object' || current === null) continue;
-    if (depth > MAX_DEPTH) return true;
-    for (const member of Object.values(current)) open.push([member, depth + 1]);
-  }
-  return false;
+  return isDeeper(value, MAX_DEPTH);
 }

@@ -1,5 +1,6 @@
 import { canonicalizeValue } from '../contract/canonical-value.js';
 import type { JsonSchema } from '../contract/index.js';
+import { isDeeper } from '../lib/json/is-deeper.js';
 import type { JsonPath } from '../lib/json/json-pointer.js';
 import { parseReference } from '../lib/json/json-pointer.js';
 import { findShapeProblem } from './keyword-shapes.js';
@@ -186,12 +187,6 @@ function checkOne(schema: JsonSchema, path: JsonPath, shared: SharedSchemas): Ch
     names: [...new Set(nodes.flatMap(({ sharedName }) => sharedName ?? []))],
   };
   return { problems, size };
-}
-
-/** Whether lists and mappings are nested deeper. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 function findKeywordProblems({ schema, path }: SchemaNode, scope: SchemaScope): SchemaProblem[] {

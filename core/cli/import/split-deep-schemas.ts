@@ -1,4 +1,5 @@
-import { isDeeper, MAX_DEPTH } from '../../schema/schema-rules.js';
+import { isDeeper } from '../../lib/json/is-deeper.js';
+import { MAX_DEPTH } from '../../schema/schema-rules.js';
 import { formatSharedReference } from '../../schema/shared-schemas.js';
 import { isObject, type JsonObject } from '../json-value.js';
 import type { DraftManifest, SharedDraft } from './draft-manifest.js';
