@@ -187,9 +187,9 @@ function validateWebSocket(
     const at = member === 'method' || member === 'stream' ? 'value' : 'key';
     return { rule: 'websocket', message: `${name} ${rest}`, hint, path, at };
   };
-  const bodies = OF_BODIES.filter(
-    (member) => operation[member] != null && operation.body !== 'none',
-  ).map((member) => violate(member, `must not have ${member}: it is a WebSocket`, 'remove it'));
+  const bodies = OF_BODIES.filter((member) => (operation[member] ?? 'none') !== 'none').map(
+    (member) => violate(member, `must not have ${member}: it is a WebSocket`, 'remove it'),
+  );
   if (method !== 'GET') {
     return [...bodies, violate('method', 'must be a GET: it is a WebSocket', 'write method: GET')];
   }

@@ -27,3 +27,10 @@ export function streamRulesOf(operation: RouteOperation = {}): StreamRules | nul
 export function isWebSocket({ operation }: Pick<ManifestRoute, 'operation'>): boolean {
   return operation?.stream === 'websocket';
 }
+
+/** `GET /items`, or `GET /items as a WebSocket`, which may stand beside it. */
+export function nameRoute(
+  route: Pick<ManifestRoute, 'path' | 'operation'> & { readonly method: string },
+): string {
+  return `${route.method} ${route.path}${isWebSocket(route) ? ' as a WebSocket' : ''}`;
+}

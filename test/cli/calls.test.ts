@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startFakeHost } from '../support/cli/fake-host.js';
 import { runModgate } from '../support/cli/run-modgate.js';
 import { call } from '../support/http/call.js';
 import { describeModule } from '../support/http/modules.js';
@@ -129,3 +130,44 @@ for (const args of [[], ['--keep-calls', '1000']]) {
     });
   });
 }
+
+describe('modgate calls --follow', () => {
+  const START_MS = Date.parse('2026-01-01T00:00:00Z');
+  const NULLS = { trace_id: null, module: 'shop', route: '/items', failure: null };
+  const record = (id: string, ms: number) => ({
+    ...{ ...NULLS, failure_detail: null, actor: 'service:me', client: null, endpoint: null },
+    ...{ at: new Date(START_MS + ms).toISOString(), request_id: id, correlation_id: id },
+    ...{ method: 'GET', status: 200, duration_ms: 1, provider_ms: null, attempts: 1 },
+  });
+
+  it('prints calls that a host lists after later ones, each once', async () => {
+    const calls = [record('before', 0)];
+    const host = await startFakeHost(({ searchParams }) => {
+      const since = searchParams.get('since') ?? '';
+      const listed = calls.filter(({ at }) => at >= since);
+      return {
+        body: { calls: listed.toSorted((a, b) => (a.at < b.at ? 1 : -1)), next_cursor: null },
+      };
+    });
+    const following = spawnModgate(['calls', '--follow', '--json', '--url', host.url]);
+    const listIds = () =>
+      following
+        .stdout()
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : JSON.parse(line).request_id));
+    try {
+      await waitUntil('the first poll', () => host.requests.length >= 2);
+      calls.push(record('own', 5000));
+      await waitUntil('the call of the host', () => listIds().includes('own'));
+      calls.push(record('of another', 4500));
+      await waitUntil('the call of another host', () => listIds().includes('of another'));
+      calls.push(record('last', 5000), record('last', 5000));
+      await waitUntil('the last calls', () => listIds().includes('last'));
+      expect(listIds()).to.deep.equal(['own', 'of another', 'last', 'last']);
+    } finally {
+      following.child.kill();
+      await following.exit;
+      await host.close();
+    }
+  });
+});

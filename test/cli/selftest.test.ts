@@ -81,6 +81,7 @@ describe('modgate selftest', () => {
       ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be on loopback/],
       ['an invalid URL', ['localhost'], /the URL must be an http or https URL/],
       ['an unknown class', [local, '--class', 'mcp'], /--class must name classes of path, guard/],
+      ['the name of a member', [local, '--class', 'constructor'], /--class must name classes/],
       ['an invalid route', [local, '--route', '/a'], /--route must look like/],
     ];
   for (const [title, args, message] of rejected) {

@@ -71,6 +71,19 @@ describe('routes of events', () => {
     expect(diagnose({ stream: 'xml' })).to.have.length(1);
   });
 
+  it('have no members of bodies where they are WebSockets, also without a body', () => {
+    const members = { input_schema: {}, output_schema: {}, cache: { ttl_ms: 1000 } };
+    for (const body of [undefined, 'none']) {
+      const found = diagnose({ stream: 'websocket', ...members, ...(body && { body }) });
+      const messages = found.flatMap(({ rule, message }) => (rule === 'websocket' ? message : []));
+      for (const member of Object.keys(members)) {
+        const expected = `must not have ${member}: it is a WebSocket`;
+        expect(messages.join('\n'), body).to.include(expected);
+      }
+      expect(messages.join('\n')).to.not.include('must not have body');
+    }
+  });
+
   it('are rejected for a kind that cannot stream', () => {
     expect(rulesOf({ stream: 'sse' }, 'nats')).to.deep.equal(['stream-unsupported']);
   });

@@ -15,6 +15,8 @@ import { addJsonOption, isJsonRequested } from '../setting-options.js';
 import { addUselessOptions } from '../useless-options.js';
 
 const FOLLOW_INTERVAL_MS = 500;
+/** How much later a host may list a call of another worker or host than its own. */
+const MAX_LATE_MS = 2000;
 const EPOCH = new Date(0).toISOString();
 
 export function define(command: Command): void {
@@ -76,28 +78,32 @@ async function* followCalls(
   filters: Readonly<Record<string, string>>,
   from: string,
 ): AsyncGenerator<readonly CallEntry[]> {
-  let since = from;
-  /** The calls of the last millisecond, which the next poll returns again. */
-  let known: readonly string[] = [];
+  let since = Date.parse(from);
+  /** The calls since then, which the next poll returns again. */
+  let known: readonly CallEntry[] = [];
   for (;;) {
     const calls: CallEntry[] = [];
-    const pages = readCallPages(client, { ...filters, since }, callList);
+    const query = { ...filters, since: new Date(since).toISOString() };
+    const pages = readCallPages(client, query, callList);
     for await (const page of pages) calls.unshift(...page.toReversed());
-    const last = calls.at(-1)?.at;
     yield omitKnown(calls, known);
+    const last = calls.at(-1)?.at;
     if (last === undefined) continue;
-    since = last;
-    known = calls.filter(({ at }) => at === last).map((call) => JSON.stringify(call));
+    since = Math.max(since, Date.parse(last) - MAX_LATE_MS);
+    known = calls.filter(({ at }) => Date.parse(at) >= since);
   }
 }
 
 /** Omits each known call once: identical entries are different calls with the same request id. */
-function omitKnown(calls: readonly CallEntry[], knownKeys: readonly string[]): CallEntry[] {
-  const remaining = [...knownKeys];
+function omitKnown(calls: readonly CallEntry[], known: readonly CallEntry[]): CallEntry[] {
+  const counts = new Map<string, number>();
+  for (const text of known.map((call) => JSON.stringify(call))) {
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
   return calls.filter((call) => {
-    const index = remaining.indexOf(JSON.stringify(call));
-    if (index === -1) return true;
-    remaining.splice(index, 1);
-    return false;
+    const text = JSON.stringify(call);
+    const count = counts.get(text) ?? 0;
+    counts.set(text, count - 1);
+    return count <= 0;
   });
 }

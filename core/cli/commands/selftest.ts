@@ -71,7 +71,7 @@ async function assertReachable({ address }: Scene): Promise<void> {
 function parseClasses(names: string | undefined): ReadonlySet<string> {
   if (names === undefined) return new Set(CLASS_NAMES);
   const chosen = names.split(',').map((name) => name.trim());
-  if (chosen.every((name) => name in ATTACK_CLASSES)) return new Set(chosen);
+  if (chosen.every((name) => CLASS_NAMES.includes(name))) return new Set(chosen);
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 

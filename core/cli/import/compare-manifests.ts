@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ManifestRoute } from '../../contract/index.js';
 import { formatPointer } from '../../lib/json/json-pointer.js';
 import { parseRouteTemplate, templateShape } from '../../lib/routing/route-template.js';
+import { nameRoute } from '../../manifest/stream-rules.js';
 import { asList, asObject, isObject, type JsonObject } from '../json-value.js';
 
 /** A difference between the manifest in the folder and that of the document. */
@@ -81,7 +83,10 @@ function shorten(all: ManifestChange[]): ManifestChange[] {
   return [{ change: 'changed', place: first.place, pointer: '', affectsClients }];
 }
 
-/** Indexes by method and shape, so that a renamed parameter is a change of the same route. */
+/**
+ * Indexes by method and shape, so that a renamed parameter is a change of the same route. A
+ * WebSocket may stand beside another route of its shape.
+ */
 function indexRoutes(routes: unknown): Map<string, JsonObject> {
   return new Map(
     asList(routes)
@@ -92,14 +97,15 @@ function indexRoutes(routes: unknown): Map<string, JsonObject> {
 
 function shapeOf(route: JsonObject): string {
   try {
-    return `${route['method']} ${templateShape(parseRouteTemplate(String(route['path'])))}`;
+    const path = templateShape(parseRouteTemplate(String(route['path'])));
+    return placeOf({ ...route, path });
   } catch {
     return placeOf(route);
   }
 }
 
-function placeOf({ method, path }: JsonObject): string {
-  return `${String(method)} ${String(path)}`;
+function placeOf(route: JsonObject): string {
+  return nameRoute(route as unknown as ManifestRoute);
 }
 
 function compareValues(before: unknown, after: unknown): ManifestChange[] {

@@ -8,7 +8,7 @@ import { parseRouteTemplate, templateShape } from '../../lib/routing/route-templ
 import { forEachInSlices } from '../../lib/slices.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listPermittedParts } from '../../manifest/list-opened.js';
-import { listPublicRoutes } from '../../manifest/list-public-routes.js';
+import { isWebSocket, nameRoute } from '../../manifest/stream-rules.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import { listUncheckedBytes } from './list-unchecked-bytes.js';
 import type { AccessFacts, CheckedModule, ResponseFacts } from './local-module.js';
@@ -309,14 +309,13 @@ function listOtherAddresses(
 }
 
 function listOpenedToAll(manifest: Compared): string[] {
-  return listPublicRoutes(manifest, manifest);
+  if (!manifest.public) return [];
+  return manifest.http_routes.filter(({ access }) => access === 'public').map(nameRoute);
 }
 
 /** Agents may call them where a descriptor exposes what reads, without the approval of a person. */
 function listReads({ http_routes }: Compared): string[] {
-  return http_routes
-    .filter(({ operation }) => operation?.reads === true)
-    .map(({ method, path }) => `${method} ${path}`);
+  return http_routes.filter(({ operation }) => operation?.reads === true).map(nameRoute);
 }
 
 interface IndexedRoute {
@@ -327,14 +326,18 @@ interface IndexedRoute {
 type RouteIndex = ReadonlyMap<string, IndexedRoute>;
 
 /**
- * Indexes by method and shape, because renaming a parameter does not change which requests match.
+ * Indexes by method and shape, because renaming a parameter does not change which requests match. A
+ * WebSocket may stand beside another route of its shape.
  */
 async function indexRoutes(routes: readonly ManifestRoute[]): Promise<RouteIndex> {
   const index = new Map<string, IndexedRoute>();
   await forEachInSlices(routes, (route) => {
     const shape = templateShape(parseRouteTemplate(route.path));
     const { operation } = route;
-    index.set(`${route.method} ${shape}`, { facts: describeRoute(route), operation });
+    index.set(`${isWebSocket(route)} ${route.method} ${shape}`, {
+      facts: describeRoute(route),
+      operation,
+    });
   });
   return index;
 }

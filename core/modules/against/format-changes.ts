@@ -1,3 +1,4 @@
+import { nameRoute } from '../../manifest/stream-rules.js';
 import type {
   BlastRadius,
   ChangedRoute,
@@ -77,8 +78,9 @@ function formatResponses({ before, after }: NonNullable<ModuleChange['responses'
   ];
 }
 
-function formatRoute({ method, path, capability }: RouteFacts): string {
-  return `${method} ${path} (${capability ?? 'no capability'})`;
+function formatRoute({ method, path, capability, stream }: RouteFacts): string {
+  const name = nameRoute({ method, path, ...(stream && { operation: { stream } }) });
+  return `${name} (${capability ?? 'no capability'})`;
 }
 
 function formatCalls({ calls_last_hour: calls, calls_note: note }: RemovedRoute): string {

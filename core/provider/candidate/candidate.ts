@@ -6,6 +6,7 @@ import { describeFailure } from '../../lib/failure-detail.js';
 import { LazyAbortController } from '../../lib/lazy-abort-controller.js';
 import { isJsonMediaType } from '../../lib/media-type.js';
 import { createLogInterval } from '../../log/log-interval.js';
+import { isWebSocket } from '../../manifest/stream-rules.js';
 import type { CallObserver, ObservedRequest } from '../call-observer.js';
 import type { HeldMemory } from '../held-memory.js';
 import { createMask, maskFailure } from '../mask-failure.js';
@@ -70,7 +71,9 @@ export class Candidate implements CallObserver {
     this.#options = options;
     this.#methods = new Set(rules.methods);
     this.#routes = new Map(
-      manifest.http_routes.map((route) => [`${route.method} ${route.path}`, route]),
+      manifest.http_routes
+        .filter((route) => !isWebSocket(route))
+        .map((route) => [`${route.method} ${route.path}`, route]),
     );
     report.keepRoutes([...this.#routes.keys()]);
   }

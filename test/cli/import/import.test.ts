@@ -181,6 +181,19 @@ describe('modgate import openapi', () => {
     expect((await importShop('--check')).code).to.equal(0);
   });
 
+  it('tells a WebSocket from the route of its path', async () => {
+    place.write('shop.json', createDocument());
+    await importShop();
+    const file = 'modules.d/acme-shop/manifest.json';
+    const manifest = JSON.parse(read(file)) as { http_routes: { operation: object }[] };
+    const [route] = manifest.http_routes;
+    const socket = { ...route, operation: { operation_id: 'live', stream: 'websocket' } };
+    manifest.http_routes.push(socket as { operation: object });
+    place.write(file, manifest);
+    const { code, stdout } = await importShop('--check');
+    expect([code, stdout.split('\n')[1]]).to.deep.equal([1, '  - GET /items/{id} as a WebSocket']);
+  });
+
   it('keeps what operators wrote into the descriptor, and ignores changes of texts in --check', async () => {
     place.write('shop.json', createDocument());
     await importShop();

@@ -16,7 +16,16 @@ const ROUTES = [
     method: 'GET',
     path: '/declared',
     capability: 'crm.read',
-    operation: { output_schema: { properties: { 'first name': {}, 'a/b': {} } } },
+    operation: {
+      operation_id: 'declared',
+      output_schema: { properties: { 'first name': {}, 'a/b': {} } },
+    },
+  },
+  {
+    method: 'GET',
+    path: '/declared',
+    capability: 'crm.read',
+    operation: { operation_id: 'live', stream: 'websocket' },
   },
 ];
 const TOKEN = 'dev-service:me:crm.read,modgate.candidate.read';
