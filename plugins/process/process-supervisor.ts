@@ -150,11 +150,11 @@ export class ProcessSupervisor {
     const problem = `process down for up to ${delayMs} ms: ${reason}`;
     this.#change({ isUp: false, problem: delayMs === 0 ? null : problem });
     try {
+      await pause(delayMs, undefined, { signal: this.#closing.signal });
       // The socket of the old process would prevent the new one from listening.
       await rm(socketPath, { force: true });
       await requireFolder(dirname(socketPath));
-      await pause(delayMs, undefined, { signal: this.#closing.signal });
-      this.#run();
+      if (!this.#closing.signal.aborted) this.#run();
     } catch (error) {
       // Not awaited: it may fail again and again. Does nothing once the module is closed.
       void this.#restart(`cannot be started again: ${formatError(error)}`, 0);
