@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type ConfigureOperation, isProviderFailure, type Provider } from '../contract/index.js';
+import {
+  type ConfigureOperation,
+  type FailurePhase,
+  isProviderFailure,
+  type Provider,
+} from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { ErrorOwner } from '../isolation/error-owner.js';
 import { type BackoffBounds, backoffMs } from '../lib/backoff.js';
@@ -9,6 +14,8 @@ import { type CheckedOutcome, checkOutcome } from '../provider/outcome.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
 
 const RETRY: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
+/** Phases in which a transport denies the host, but may allow it later. An adapter that misses a path names others. */
+const DENIED: ReadonlySet<FailurePhase> = new Set(['connecting', 'sending']);
 const OTHER_HOST = { kind: 'failed', reason: 'another host may deliver' } as const;
 
 export interface Configuration {
@@ -179,8 +186,7 @@ export async function deliverConfig(
   } catch (error) {
     if (!isProviderFailure(error)) return { kind: 'failed', reason: 'protocol' };
     const { failure, phase } = error;
-    // A transport that denies the host now may allow it later; an adapter that misses a path does not.
-    const isFinal = failure === 'refused' && path === null && phase !== 'connecting';
+    const isFinal = failure === 'refused' && path === null && !DENIED.has(phase);
     return isFinal ? { kind: 'refused' } : { kind: 'failed', reason: failure };
   }
 }

@@ -85,7 +85,7 @@ export class NatsLink {
     this.#error = { failure: 'unavailable', message: 'module closed' };
     this.#closing.abort();
     this.#first.open();
-    this.#failCalls(this.#error);
+    this.#failCalls(this.#error, 'responding');
     const connection = this.#connection;
     if (connection === null) return;
     await connection.close();
@@ -169,7 +169,8 @@ export class NatsLink {
     this.#connection = null;
     this.#error = error;
     this.#first.open();
-    this.#failCalls(error);
+    // Calls that the server denies may have been sent before.
+    this.#failCalls(error, error.failure === 'refused' ? 'sending' : 'responding');
     if (!isChanged) return;
     this.#options.log.warn({ server: server.name, reason: error.message }, 'no connection to NATS');
   }
@@ -191,8 +192,8 @@ export class NatsLink {
     const failure = { failure: 'refused', message: `not allowed: ${error.operation}` } as const;
     if (error.operation === 'subscription') {
       this.#denied = failure;
-      this.#failCalls(failure);
-    } else this.#failCalls(failure, error.subject);
+      this.#failCalls(failure, 'sending');
+    } else this.#failCalls(failure, 'connecting', error.subject);
   }
 
   #receive(message: Msg): void {
@@ -220,11 +221,9 @@ export class NatsLink {
     return call;
   }
 
-  #failCalls(error: LinkError, subject?: string): void {
+  #failCalls(error: LinkError, phase: FailurePhase, subject?: string): void {
     for (const [reply, call] of [...this.#calls]) {
       if (subject === undefined || call.subject === subject) {
-        // What the server denies now is asked for again, such as the delivery of a configuration.
-        const phase = error.failure === 'refused' ? 'connecting' : 'responding';
         this.#settle(reply)?.reject(toFailure(error, phase));
       }
     }

@@ -176,7 +176,8 @@ describe('config delivery', () => {
       before: 'let attempts = 0;',
       invoke: `
         attempts += 1;
-        if (attempts < 3) throw new ProviderFailure('refused', 'denied', { phase: 'connecting' });
+        const phase = attempts === 1 ? 'connecting' : 'sending';
+        if (attempts < 3) throw new ProviderFailure('refused', 'denied', { phase });
         context.log.info({ attempts }, 'configured');`,
     }).replace('{ manifest: true }', '{ configure: true }');
     const folder = createFolder();
