@@ -120,7 +120,7 @@ export class ReflectedSource {
       this.#failure = null;
       this.#failures = 0;
     } catch (error) {
-      if (scope.signal.aborted) return;
+      if (scope.signal.aborted || services !== this.#services) return;
       this.#failure = error;
       this.#failures += 1;
       if (this.#failures === 1) log.warn({ err: error }, 'services not read by reflection');
