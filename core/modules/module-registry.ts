@@ -260,7 +260,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
   }
 
   async #applyScan(result: ScanResult): Promise<void> {
-    const { changed, removed, renamed, unsettled, busy, ignored } = result;
+    const { changed, removed, arrived, renamed, unsettled, busy, ignored } = result;
     this.#replaceIgnored(ignored);
     for (const file of busy) this.#log.warn({ file }, BUSY);
     for (const file of unsettled) {
@@ -283,7 +283,7 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
       void this.#openings.start([slot]);
       return [];
     });
-    const gone = removed.filter((file) => !this.#moveToBadFile(file));
+    const gone = removed.filter((file) => !this.#moveToBadFile(file, arrived));
     // A slot of this name may have taken the place of another one.
     const slots = read.flat().filter((slot) => this.#slots.get(slot.file) === slot);
     await this.#settle(slots, gone);
@@ -379,10 +379,13 @@ export class ModuleRegistry implements GenerationSource, WaitingSource, MountSou
     this.#publisher.reportRename(from, slot.record);
   }
 
-  /** A removed file and a bad one of its module count as a rename: the last good version serves. */
-  #moveToBadFile(file: string): boolean {
+  /**
+   * A removed file and a bad one of its module that came with the removal count as a rename: the last
+   * good version serves.
+   */
+  #moveToBadFile(file: string, arrived: ReadonlySet<string>): boolean {
     const slot = this.#slots.get(file);
-    const successor = slot && findBadSuccessor([...this.#slots.values()], slot);
+    const successor = slot && findBadSuccessor([...this.#slots.values()], slot, arrived);
     if (!successor) return false;
     void successor.close();
     this.#rename(file, successor.file);

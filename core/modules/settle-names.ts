@@ -125,16 +125,19 @@ export function listExchanging(
 }
 
 /**
- * The file to which the module of a removed file has moved if that file is bad: the only other one
- * that names the module.
+ * The file to which the module of a removed file has moved if that file is bad: the only new one that
+ * names the module. A file that was bad before is not where it went, and keeps nothing serving.
  */
 export function findBadSuccessor(
   slots: readonly ModuleSlot[],
   removed: ModuleSlot,
+  arrived: ReadonlySet<string>,
 ): ModuleSlot | null {
   const name = removed.live?.name;
   if (name === undefined) return null;
-  const [other, ...more] = slots.filter((slot) => slot !== removed && slot.source.name === name);
+  const [other, ...more] = slots.filter((slot) => {
+    return slot !== removed && slot.source.name === name && arrived.has(slot.file);
+  });
   const isBad = other?.live === null && other.source.problem !== null;
   return isBad && more.length === 0 ? other : null;
 }

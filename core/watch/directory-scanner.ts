@@ -31,6 +31,8 @@ export interface ScanResult {
   /** New or changed, and settled, in the order of their names. */
   readonly changed: readonly DirectoryFile[];
   readonly removed: readonly string[];
+  /** The files that were not read before one of the removed files was missing. */
+  readonly arrived: ReadonlySet<string>;
   /** A file with a new name. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Files that keep changing; each is listed once. */
@@ -44,7 +46,13 @@ export interface ScanResult {
   readonly againAfterMs: number | null;
 }
 
+type EndedFiles = Pick<ScanResult, 'removed' | 'arrived'>;
+
+const NOTHING: EndedFiles = { removed: [], arrived: new Set() };
+
 interface TrackedFile {
+  /** The time of its first read, on the clock; `null` before. Milliseconds. */
+  firstReadAt: number | null;
   /** The file itself and the files that it names. */
   paths: readonly string[];
   /** The fingerprint at the time of the last read. */
@@ -99,10 +107,10 @@ export class DirectoryScanner {
     const read = await mapConcurrently(different, FILES_AT_ONCE, (file) =>
       this.#readSettled(file, settle ? SETTLE_MS : 0, busy),
     );
-    const removed = isAsTracked ? [] : this.#findRemoved(new Set(names), listedAt, settle);
+    const ends = isAsTracked ? NOTHING : this.#findRemoved(new Set(names), listedAt, settle);
     return {
       changed: read.flatMap((file) => file ?? []),
-      removed,
+      ...ends,
       renamed,
       unsettled: this.#takeUnsettled(),
       busy,
@@ -178,7 +186,7 @@ export class DirectoryScanner {
     if (known !== undefined) return known;
     const paths = [join(this.#directory, file)];
     const unread = { fingerprint: UNREAD, content: null, identity: null, settling: null };
-    const tracked: TrackedFile = { paths, ...unread, isBusy: false };
+    const tracked: TrackedFile = { paths, ...unread, firstReadAt: null, isBusy: false };
     this.#tracked.set(file, tracked);
     return tracked;
   }
@@ -219,6 +227,7 @@ export class DirectoryScanner {
     tracked.fingerprint = fingerprint;
     const isEqual = settleMs === 0 && content === tracked.content;
     tracked.content = content;
+    tracked.firstReadAt ??= endedAt;
     return isEqual ? null : read;
   }
 
@@ -235,9 +244,10 @@ export class DirectoryScanner {
     return { read, fingerprint: [...own, ...(await takeFingerprint(named))] };
   }
 
-  #findRemoved(names: ReadonlySet<string>, listedAt: number, settle: boolean): string[] {
+  #findRemoved(names: ReadonlySet<string>, listedAt: number, settle: boolean): EndedFiles {
     const times = { startedAt: listedAt, endedAt: listedAt };
     const removed: string[] = [];
+    let missingSince = Number.POSITIVE_INFINITY;
     // A new file may have the module of a removed one: both take effect together.
     const hasUnsettledNew = [...this.#tracked].some(
       ([file, { fingerprint, settling }]) =>
@@ -250,8 +260,13 @@ export class DirectoryScanner {
       if (hasUnsettledNew && !tracked.settling.isOverdue(listedAt)) continue;
       this.#tracked.delete(file);
       removed.push(file);
+      missingSince = Math.min(missingSince, tracked.settling.changingSince);
     }
-    return removed;
+    if (removed.length === 0) return NOTHING;
+    const arrived = [...this.#tracked].filter(
+      ([, file]) => (file.firstReadAt ?? 0) >= missingSince,
+    );
+    return { removed, arrived: new Set(arrived.map(([file]) => file)) };
   }
 
   #takeUnsettled(): string[] {

@@ -20,12 +20,12 @@ interface ReadTimes {
 
 /** A changed file that is not used yet, because it may be incomplete. */
 export class Settling {
-  readonly #changingSince: number;
+  readonly changingSince: number;
   #seen: SeenContent | null = null;
   #isReported = false;
 
   constructor(changingSince: number) {
-    this.#changingSince = changingSince;
+    this.changingSince = changingSince;
   }
 
   /**
@@ -50,7 +50,7 @@ export class Settling {
 
   /** Whether the file has kept changing for too long. */
   isOverdue(now: number): boolean {
-    return now - this.#changingSince >= UNSETTLED_MS;
+    return now - this.changingSince >= UNSETTLED_MS;
   }
 
   /** Returns `true` once, when the file is overdue. */

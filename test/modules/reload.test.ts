@@ -91,6 +91,14 @@ describe('reload', () => {
     expect((await host.entry('moved.json'))?.counts.calls).to.equal(3);
   });
 
+  it('removes a module although another bad file has named it for a time', async () => {
+    host.write('draft.json', '{"module": "crm", "provdier": {}}');
+    await host.waitFor('draft.json', 'refused');
+    host.remove('crm.json');
+    await waitUntil('it is removed', async () => (await host.get('crm', '/items')) === 404);
+    expect((await host.entry('draft.json'))?.state).to.equal('refused');
+  });
+
   it('keeps the object of a module when its file is renamed', async () => {
     await host.get('crm', '/items');
     host.rename('crm.json', 'renamed.json');
