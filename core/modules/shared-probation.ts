@@ -3,16 +3,17 @@ import type { ProbationFigures, ProbationShare, RejectedVersion, Rejections } fr
 
 /** Batches the counts of a busy module: a message per call would cost more than the call. */
 const REPORT_DELAY_MS = 20;
-/**
- * The newest versions are kept, because others may still report versions that this worker no longer
- * has.
- */
-const MAX_VERSIONS = 1000;
 
 interface SharedFigures {
   /** The input digest of a version on probation. */
   readonly digest: string;
   readonly figures: ProbationFigures;
+}
+
+interface JoinedShare {
+  readonly share: ProbationShare;
+  /** Those of one try: figures of an earlier one may arrive after its end. */
+  readonly byWorker: Map<number, ProbationFigures>;
 }
 
 /**
@@ -22,24 +23,17 @@ interface SharedFigures {
 export class SharedProbation {
   readonly #rejections: Rejections;
   readonly #send: (figures: SharedFigures) => void;
-  /** The figures by digest of the version, then by worker. They include versions that this worker has not loaded. */
-  readonly #figures = new Map<string, Map<number, ProbationFigures>>();
-  readonly #shares = new Map<string, ProbationShare>();
+  /** By digest of the version. */
+  readonly #shares = new Map<string, JoinedShare>();
 
   constructor(processes: Pick<Processes, 'channel'>, rejections: Rejections) {
     this.#rejections = rejections;
     this.#send = processes.channel<SharedFigures>('probation', ({ digest, figures }, worker) => {
-      this.#note(worker, digest, figures);
-      this.#shares.get(digest)?.onReport?.();
+      // Others report all of their figures with each call: what comes before it is joined is no loss.
+      const joined = this.#shares.get(digest);
+      joined?.byWorker.set(worker, figures);
+      joined?.share.onReport?.();
     });
-  }
-
-  #note(worker: number, digest: string, figures: ProbationFigures): void {
-    const byWorker = this.#figures.get(digest) ?? new Map<number, ProbationFigures>();
-    this.#figures.set(digest, byWorker);
-    byWorker.set(worker, figures);
-    const [oldest] = this.#figures.keys();
-    if (this.#figures.size > MAX_VERSIONS && oldest !== undefined) this.#figures.delete(oldest);
   }
 
   /** @param digest the input digest of the version */
@@ -50,25 +44,22 @@ export class SharedProbation {
       timer = null;
       if (reported !== null) this.#send({ digest, figures: reported });
     };
-    const figures = this.#figures;
+    const byWorker = new Map<number, ProbationFigures>();
     const share: ProbationShare = {
       report: (counted) => {
         reported = counted;
         timer ??= setTimeout(send, REPORT_DELAY_MS);
       },
       get others() {
-        return sum([...(figures.get(digest)?.values() ?? [])]);
+        return sum([...byWorker.values()]);
       },
       onReport: null,
       leave: () => {
         if (timer !== null) clearTimeout(timer);
         this.#shares.delete(digest);
-        figures.delete(digest);
       },
     };
-    // Those of an earlier try may have arrived after it; others report all of theirs again with each call.
-    figures.delete(digest);
-    this.#shares.set(digest, share);
+    this.#shares.set(digest, { share, byWorker });
     return share;
   }
 
