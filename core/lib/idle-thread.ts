@@ -1,5 +1,10 @@
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
 
+/** Whether the system lacked the resources for the thread. The next request tries again to start it. */
+export function isThreadLacking(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED';
+}
+
 interface IdleThreadOptions {
   /** The module that the thread runs. */
   readonly entry: URL;

@@ -1,5 +1,6 @@
 import type { Cancellation } from '../contract/index.js';
-import { Semaphore } from '../contract/semaphore.js';
+import { QueueFull, Semaphore } from '../contract/semaphore.js';
+import { isThreadLacking } from '../lib/idle-thread.js';
 import {
   type CheckedSchema,
   type CheckResult,
@@ -62,7 +63,8 @@ class SchemaChecks {
 
   /**
    * @param check checks against the same schema, on the event loop
-   * @throws QueueFull, also as a rejection, when too many costly checks wait.
+   * @throws QueueFull, also as a rejection, when too many costly checks wait, or the system lacks the
+   * resources for their thread.
    */
   find<Found extends FoundViolations>(
     schema: CheckedSchema,
@@ -71,17 +73,44 @@ class SchemaChecks {
     caller: CheckCaller,
   ): Found | Promise<Found> {
     if (bytes.length > MAX_INLINE_BYTES || this.#eventLoop.isUsedUp(caller.actor)) {
-      return this.#findInThread<Found>(schema, bytes, caller);
+      return this.#findElsewhere(schema, bytes, check, caller);
     }
+    try {
+      return this.#checkHere(check, caller);
+    } catch (error) {
+      if (!(error instanceof CheckTooCostly)) throw error;
+      return this.#findElsewhere(schema, bytes, check, caller);
+    }
+  }
+
+  /** @throws CheckTooCostly */
+  #checkHere<Found>(check: (limits: CheckLimits) => Found, { actor }: CheckCaller): Found {
     const startedAt = performance.now();
     try {
       return check(INLINE_CHECK);
-    } catch (error) {
-      if (!(error instanceof CheckTooCostly)) throw error;
-      return this.#findInThread<Found>(schema, bytes, caller);
     } finally {
       const usedMs = performance.now() - startedAt;
-      if (usedMs > FREE_MS) this.#eventLoop.add(caller.actor, usedMs);
+      if (usedMs > FREE_MS) this.#eventLoop.add(actor, usedMs);
+    }
+  }
+
+  /** In a thread, or on the event loop in the time of the actor where the system has none. */
+  async #findElsewhere<Found extends FoundViolations>(
+    schema: CheckedSchema,
+    bytes: Buffer,
+    check: (limits: CheckLimits) => Found,
+    caller: CheckCaller,
+  ): Promise<Found> {
+    try {
+      return await this.#findInThread<Found>(schema, bytes, caller);
+    } catch (error) {
+      if (!isThreadLacking(error)) throw error;
+      if (this.#eventLoop.isUsedUp(caller.actor)) throw new QueueFull();
+    }
+    try {
+      return this.#checkHere(check, caller);
+    } catch (error) {
+      throw error instanceof CheckTooCostly ? new QueueFull() : error;
     }
   }
 

@@ -11,7 +11,8 @@ export async function withoutThreads(act: () => Promise<unknown>): Promise<void>
   replace(
     class {
       constructor() {
-        throw new Error('Worker initialization failure: EAGAIN');
+        const error = new Error('Worker initialization failure: EAGAIN');
+        throw Object.assign(error, { code: 'ERR_WORKER_INIT_FAILED' });
       }
     } as never,
   );

@@ -1,6 +1,6 @@
 import type { BodyPieces } from '../../contract/body-pieces.js';
-import { HostError } from '../../errors.js';
-import { IdleThread } from '../../lib/idle-thread.js';
+import { createUnavailable, HostError } from '../../errors.js';
+import { IdleThread, isThreadLacking } from '../../lib/idle-thread.js';
 import { forEachInSlices } from '../../lib/slices.js';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import type { ReleaseStore } from '../../store/releases/release-store.js';
@@ -57,7 +57,7 @@ function ask(pieces: readonly Uint8Array<ArrayBuffer>[], stored: Identity | null
 
 /**
  * Parses the body of `POST /releases` in a thread, so that other requests do not wait.
- * @throws HostError 400.
+ * @throws HostError 400; 503 if the system lacks the resources for the thread.
  */
 export async function parsePublish({ list }: BodyPieces): Promise<ReadPublish> {
   const copies: Uint8Array<ArrayBuffer>[] = [];
@@ -65,7 +65,10 @@ export async function parsePublish({ list }: BodyPieces): Promise<ReadPublish> {
   await forEachInSlices(list, (piece) => copies.push(new Uint8Array(piece)));
   const result = await ask(copies, null).catch((error: unknown) => {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    throw isTooLarge ? createInvalidBody('body', 'needs too much memory') : error;
+    if (isTooLarge) throw createInvalidBody('body', 'needs too much memory');
+    throw isThreadLacking(error)
+      ? createUnavailable('no thread can be created', { cause: error })
+      : error;
   });
   if ('files' in result && result.release !== null) {
     return { ...result.release, files: await toFiles(result.files) };

@@ -7,6 +7,7 @@ import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem, type Problem } from '../../support/http/expect-problem.js';
 import { useHost } from '../../support/http/use-host.js';
 import { CODE_PUBLISHER, PUBLISHER, readReleases, sendJson } from '../../support/releases.js';
+import { withoutThreads } from '../../support/without-threads.js';
 
 const nameFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`d/${index}`, '']));
@@ -16,6 +17,14 @@ const reasonOf = ({ errors }: Problem) => errors[0]?.reason ?? '';
 describe('the body of a release', () => {
   const setup = useHost(() => ({}), { args: ['--modules', 'store:'] });
   const send = (value: unknown) => sendJson(setup.host, '/releases', value, CODE_PUBLISHER);
+
+  // Before the others, which leave a thread.
+  it('is 503 while the system has no thread to read it', async () => {
+    await withoutThreads(async () => {
+      expectProblem(await send({ files: {}, base: 'x' }), 503, 'unavailable');
+    });
+    expectProblem(await send({ files: {}, base: 'x' }), 400);
+  });
 
   for (const [title, body, reason] of [
     ['more than 10,000 files', { files: nameFiles(10_008), base: null }, /more than 10000/],
