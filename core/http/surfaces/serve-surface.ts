@@ -9,7 +9,7 @@ import { hasLostScope, isSameActor } from '../../operations/authorization.js';
 import { assertSignedBody } from '../../operations/forward/body-policy.js';
 import type { CurrentActor } from '../../operations/request.js';
 import { rights, type Standing } from '../../operations/right-watch.js';
-import { type Authentication, authenticate, isAnonymous } from '../authenticate-request.js';
+import { type Authentication, isAnonymous } from '../authenticate-request.js';
 import type { Cors } from '../cors.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
@@ -66,7 +66,7 @@ export async function callSurface(
   const isOwn = surface.authentication === 'own';
   if (!isOwn && !isAnonymous(request, authentication)) {
     facts.step = 'actor';
-    await authenticate(request, authentication, () => false);
+    await request.authenticate();
     facts.step = 'host';
   }
   const controller = new AbortController();
