@@ -21,6 +21,7 @@ import {
 } from './exact-json.js';
 import { type Exchange, listForwardable } from './exchange.js';
 import { createProtocol } from './protocol.js';
+import { Subscriptions } from './subscriptions.js';
 import { Tools } from './tools.js';
 
 /** Decodes strictly, and keeps a byte-order mark. */
@@ -51,7 +52,8 @@ export const mcpSurface = defineSurface({
     const handler = await createProtocol({ name, version: host.version }, tools, log);
     scope.defer(() => handler.close());
     followChanges(context, tools, handler);
-    return { admit, fetch: (request, call) => serve(request, call, handler) };
+    const subscriptions = new Subscriptions();
+    return { admit, fetch: (request, call) => serve(request, call, handler, subscriptions) };
   },
 });
 
@@ -91,6 +93,7 @@ async function serve(
   request: Request,
   call: SurfaceCall,
   handler: McpHttpHandler,
+  subscriptions: Subscriptions,
 ): Promise<Response> {
   const module = readModule(request);
   const actor = requireActor(call);
@@ -115,7 +118,9 @@ async function serve(
   const answer = (one: ExactValue) => {
     const exchange: Exchange = { actor, call, headers, module, message: one, isStructured };
     const parsedBody = toPlain(known.get(one) ?? one);
-    return handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
+    const handle = () =>
+      handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
+    return isSubscription(one) ? subscriptions.open(actor, handle) : handle();
   };
   const isBatch = message.kind === 'array';
   const response = isBatch

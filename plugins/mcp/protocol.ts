@@ -7,13 +7,13 @@ import { writeInstructions } from './instructions.js';
 import { listToolPage } from './list-tools.js';
 import { callMetaTool, isMetaName, MAX_LISTED_TOOLS, META_TOOLS } from './meta-tools.js';
 import { askFor, findNearestNames } from './nearest-names.js';
+import { MAX_SUBSCRIPTIONS } from './subscriptions.js';
 import { createTextBlock, type ToolResult } from './tool-error.js';
 import { withStructure } from './tool-result.js';
 import { HostRejection, type Tools } from './tools.js';
 
 /** Newest first. */
 const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', BATCH_REVISION];
-const MAX_SUBSCRIPTIONS = 1024;
 /** Longer than the name of any tool. */
 const MAX_SHOWN_NAME = 64;
 
