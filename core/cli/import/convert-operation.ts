@@ -133,6 +133,9 @@ interface ConvertedPath {
 /** Splits a path into alternating literals and parameter names. */
 const PARAMETER = /\{([^{}]+)\}/;
 
+/** How RFC 6570 writes what is before a parameter: `{/id}`, `{.format}`. */
+const PREFIXED = /\{([/.])(?=[^{},]+\})/g;
+
 /** How services write a last parameter that takes several segments: `{proxy+}`, `{*path}`, … */
 const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;
 
@@ -143,7 +146,7 @@ const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;
  */
 function convertPath(path: string, rest: readonly string[]): ConvertedPath {
   const [withoutQuery = ''] = path.split(/\{?[?#]/);
-  const all = withoutQuery.split(PARAMETER);
+  const all = withoutQuery.replaceAll(PREFIXED, '$1{').split(PARAMETER);
   const parameters = all.filter((_, index) => index % 2 === 1);
   const restName = findRestName(all, rest);
   if (restName !== null) parameters.splice(-1, 1, restName);

@@ -1,3 +1,4 @@
+import { readMediaType } from '../../lib/media-type.js';
 import { asList, asObject, asText, isObject, type JsonObject } from '../json-value.js';
 import { followComponent, followPathItem, type OpenApiDocument } from './openapi-document.js';
 import { REFERRED } from './referred-documents.js';
@@ -23,8 +24,10 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 /** Values within a schema that are not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'enum', 'example', 'x-example']);
-/** Members of a schema whose keys are names chosen by the author. */
-const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'definitions']);
+/** Members whose keys are no keywords: names chosen by the author, or statuses such as `default`. */
+const NAMED: ReadonlySet<string> = new Set([
+  ...['properties', 'patternProperties', 'definitions', 'parameters', 'responses', 'headers'],
+]);
 
 const LIST_STYLES: Readonly<Record<string, Members>> = {
   multi: { style: 'form', explode: true },
@@ -147,7 +150,7 @@ function convertBody(
 /** Returns `undefined` without fields. */
 function convertForm(fields: readonly JsonObject[], { consumes }: MediaTypes) {
   if (fields.length === 0) return undefined;
-  const formTypes = consumes.filter((type) => FORM_TYPES.includes(type));
+  const formTypes = consumes.filter((type) => FORM_TYPES.includes(readMediaType(type) ?? ''));
   const hasFile = fields.some(({ type }) => type === 'file');
   const types =
     formTypes.length > 0 ? formTypes : FORM_TYPES.slice(hasFile ? 1 : 0, hasFile ? 2 : 1);
@@ -223,7 +226,7 @@ function convertSchema(schema: unknown): unknown {
       converted[name] = { propertyName: value };
     } else if (name === 'x-nullable') converted['nullable'] = value;
     else if (name === 'collectionFormat') continue;
-    else if (NAMED.has(name)) converted[name] = mapValues(value, convertSchema);
+    else if (NAMED.has(name) && isObject(value)) converted[name] = mapValues(value, convertSchema);
     else converted[name] = convertSchema(value);
   }
   return converted['type'] === 'file'

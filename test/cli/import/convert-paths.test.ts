@@ -89,6 +89,21 @@ describe('paths of an imported OpenAPI document', () => {
     ]);
   });
 
+  it('reads what RFC 6570 writes before a parameter, or after the path', () => {
+    const schema = { type: 'string', maxLength: 5 };
+    const parameters = [{ in: 'path', name: 'id', schema }];
+    const routes = [
+      '/files{/path*}',
+      '/files{/id}{.format}',
+      '/files{?a,b}',
+      '/files/{id}{?a}',
+    ].map((path) => convertOne({ parameters }, 'get', path).route);
+    expect(routes.map((route) => route?.path)).to.deep.equal([
+      ...['/files/{path...}', '/files/{id}.{format}', '/files', '/files/{id}'],
+    ]);
+    expect(routes[1]?.operation?.path_params_schema?.['properties']).to.deep.equal({ id: schema });
+  });
+
   it('keeps the root of the service', () => {
     expect(convertOne({}, 'get', '/').route?.path).to.equal('/');
   });

@@ -202,6 +202,35 @@ describe('modgate import of Swagger 2.0', () => {
     ]);
   });
 
+  it('reads forms whose type has parameters', async () => {
+    const parameters = [{ name: 'note', in: 'formData', type: 'string' }];
+    const multipart = 'Multipart/Form-Data; boundary=a';
+    const form = 'application/x-www-form-urlencoded; charset=utf-8';
+    const paths = { '/a': { post: { consumes: [multipart, form], parameters, responses: {} } } };
+    const { operations } = await importParts('forms', { paths });
+    expect(operations[0]).to.deep.include({
+      body: 'bytes',
+      body_types: ['multipart/form-data', 'application/x-www-form-urlencoded'],
+    });
+  });
+
+  it('follows references into a default response', async () => {
+    const definitions = { Pet: { type: 'object', properties: { id: { type: 'integer' } } } };
+    const $ref = '#/paths/~1a/get/responses/default/schema';
+    const paths = {
+      '/a': { get: { responses: { default: { description: 'ok', schema: PET } } } },
+      '/b': answer({ schema: { type: 'array', items: { $ref } } }),
+    };
+    const { operations, text, stdout } = await importParts('defaults', { definitions, paths });
+    expect(stdout).to.not.include('leads nowhere');
+    const pet = { $ref: 'manifest:schemas/Pet' };
+    const schemas = { Pet: definitions.Pet, schema: pet };
+    expect(JSON.parse(text)).to.have.deep.property('schemas', schemas);
+    expect(operations.map((one) => one['output_schema'])).to.deep.equal([
+      ...[pet, { type: 'array', items: { $ref: 'manifest:schemas/schema' } }],
+    ]);
+  });
+
   it('reads examples of responses without a schema', () => {
     expect(find('readName')?.['examples']).to.deep.equal([{ name: 'example', output: { a: 1 } }]);
   });
