@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { appendAuditRow } from './audit-log.js';
 import type { WriteAudit } from './audit-row.js';
 import type { PartContext } from './database.js';
-import { decrypt, decryptOrClear, encrypt } from './encryption.js';
+import { decrypt, decryptOrClear, type EncryptedText, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import { type Column, INTEGER, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
@@ -112,12 +112,16 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
     /**
      * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
      * It is sensitive; creating it changes no revision, calls no listener and leaves no audit row.
+     * @throws StoreUnavailable `not_encrypted` for a text in clear of an earlier field although there is a
+     * key; `encrypt-store` then encrypts it.
      */
     ensureGenerated: (field: GeneratedField): Promise<string> =>
       use(async (database) => {
         const stored = await readSecret(database.query, field, keys);
-        if (stored?.isMarked) return stored.secret;
-        return database.transact((trx) => ensureSecret(trx, field, keys));
+        const text = stored?.isMarked
+          ? stored.text
+          : await database.transact((trx) => ensureSecret(trx, field, keys));
+        return JSON.parse(decrypt(text, [field.module, field.service, field.key], keys));
       }),
     /** The modules with stored secrets; each with the digest of the place of its last delivery, or `null`. */
     listSecrets: (): Promise<ReadonlyMap<string, string | null>> =>
@@ -238,29 +242,30 @@ async function writeValue(
   return revision;
 }
 
-/** The secret of a generated field: the first host creates it, all hosts read the same one. */
+/**
+ * The secret of a generated field: the first host creates it, all hosts read the same one. An earlier
+ * text is marked in any case, so that `encrypt-store` finds it.
+ */
 async function ensureSecret(
   trx: Transaction<Tables>,
   field: GeneratedField,
   keys: StoreKeys | null,
-): Promise<string> {
+): Promise<EncryptedText> {
   const { module, service, key } = field;
   await lockModule(trx, module);
   const existing = await readSecret(trx, field, keys);
-  const secret = existing?.secret ?? randomBytes(field.bytes).toString('hex');
-  if (existing === null) {
-    await putValue(trx, { ...field, sensitive: true }, JSON.stringify(secret), keys);
-  }
+  const json = JSON.stringify(randomBytes(field.bytes).toString('hex'));
+  const text = existing?.text ?? (await putValue(trx, { ...field, sensitive: true }, json, keys));
   await trx
     .updateTable('config_value')
     .set({ generated: 1 })
     .where(({ and }) => and({ module, service, key }))
     .execute();
-  return secret;
+  return text;
 }
 
 interface StoredSecret {
-  readonly secret: string;
+  readonly text: EncryptedText;
   /** Whether it is marked as generated. Otherwise it was written before the field was generated. */
   readonly isMarked: boolean;
 }
@@ -278,8 +283,9 @@ async function readSecret(
     .where(({ and }) => and({ module, service, key }))
     .executeTakeFirst();
   if (row === undefined) return null;
-  const value: unknown = JSON.parse(decrypt(row, [module, service, key], keys));
-  return typeof value === 'string' ? { secret: value, isMarked: row.generated === 1 } : null;
+  const read = row.generated === 1 ? decrypt : decryptOrClear;
+  const value: unknown = JSON.parse(read(row, [module, service, key], keys));
+  return typeof value === 'string' ? { text: row, isMarked: row.generated === 1 } : null;
 }
 
 async function putValue(
@@ -287,10 +293,11 @@ async function putValue(
   { module, service, key, sensitive }: ConfigAddress & Pick<ConfigWrite, 'sensitive'>,
   json: string,
   keys: StoreKeys | null,
-): Promise<void> {
+): Promise<EncryptedText> {
   const before = await readRevision(trx, { module, service, key });
+  const text = encrypt(json, [module, service, key], keys);
   const content = {
-    ...encrypt(json, [module, service, key], keys),
+    ...text,
     sensitive: sensitive ? (1 as const) : (0 as const),
     updated_at: new Date(Math.max(Date.now(), before + 1)).toISOString(),
   };
@@ -299,4 +306,5 @@ async function putValue(
     .values({ module, service, key, ...content })
     .onConflict((conflict) => conflict.columns(['module', 'service', 'key']).doUpdateSet(content))
     .execute();
+  return text;
 }

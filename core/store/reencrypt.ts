@@ -42,7 +42,7 @@ async function listSecrets({ query }: Database, { primary }: StoreKeys): Promise
   const values = await query
     .selectFrom('config_value')
     .select(['module', 'service', 'key', 'value', 'key_id'])
-    .where('sensitive', '=', 1)
+    .where((row) => row.or([row('sensitive', '=', 1), row('generated', '=', 1)]))
     .where('key_id', 'is distinct from', primary.id)
     .execute();
   const secrets = await query

@@ -88,6 +88,32 @@ for (const kind of BACKENDS) {
       expect((await store.config.read('crm')).revision).to.equal(1);
     });
 
+    it('encrypts a text that was written before its field was generated', async () => {
+      const fields = ['first', 'later'].map((key) => {
+        return { module: 'crm', service: 'crm', key, bytes: 8 };
+      });
+      const [first, later] = fields;
+      if (first === undefined || later === undefined) throw new Error('two fields');
+      const clear = await backend.open();
+      await write(clear, 'first', 'by hand');
+      await clear.config.ensureGenerated(first);
+      const key = createKey();
+      const store = await backend.open(key);
+      await write(store, 'later', 'by hand');
+      await write(store, 'number', 5);
+      for (const field of fields) {
+        await expectUnavailable(store.config.ensureGenerated(field), 'not_encrypted');
+      }
+      // The third one is the key for digests.
+      expect(await encryptStore(key)).to.equal(3);
+      for (const field of fields) {
+        expect(await store.config.ensureGenerated(field)).to.equal('by hand');
+      }
+      const made = await store.config.ensureGenerated({ ...first, key: 'number' });
+      expect(made).to.match(/^[0-9a-f]{16}$/);
+      expect(await store.config.ensureGenerated({ ...first, key: 'number' })).to.equal(made);
+    });
+
     it('rejects a clear row that replaces an encrypted one, whatever its columns say', async () => {
       const store = await backend.open(createKey());
       await write(store, 'api_key', SECRET, SENSITIVE);
