@@ -58,7 +58,8 @@ export function shareMetrics(
 
 /**
  * Counters of exited workers, so that the host's totals do not fall when a worker is replaced. They
- * are exact for a drained worker; for a killed worker they are its last report.
+ * are exact for a drained worker; for a killed worker, and for one whose last report arrives after its
+ * exit, they are the report before.
  */
 export class RetiredMetrics implements PrimaryPart {
   readonly #reported = new Map<number, MetricsSnapshot>();
@@ -86,7 +87,9 @@ export class RetiredMetrics implements PrimaryPart {
     if (!this.#final.has(worker)) this.#reported.set(worker, snapshot);
   }
 
-  receive(snapshot: MetricsSnapshot, { id }: MessageSource): void {
+  receive(snapshot: MetricsSnapshot, { id, hasExited }: MessageSource): void {
+    // Its last report is in the total already.
+    if (hasExited) return;
     this.#reported.set(id, snapshot);
     this.#final.add(id);
   }
