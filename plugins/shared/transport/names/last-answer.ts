@@ -61,7 +61,7 @@ export class LastAnswer<T> {
 
   #fail(code: string): void {
     this.failure = code;
-    if (this.isGone) this.#goneInARow += 1;
+    this.#goneInARow = this.isGone ? this.#goneInARow + 1 : 0;
     const isGone = this.#goneInARow >= GONE_IN_A_ROW;
     const ageMs = performance.now() - (this.#answeredAt ?? Number.NEGATIVE_INFINITY);
     if (isGone || ageMs > this.#staleMs) this.#records = [];
