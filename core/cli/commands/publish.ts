@@ -177,7 +177,7 @@ async function follow(
     [outcome, detail] = [verdict.outcome, verdict.reason];
     if (outcome !== 'released') return { ...published, outcome, detail };
   } else {
-    await writeBase(folder, release);
+    await writeBase(folder, release, context);
     await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
   }
   if (options.wait !== true) {
@@ -237,7 +237,7 @@ async function reportVerdict(
     await context.print(`${name} ${toPrintable(formatFigures(canary))}\n`);
   });
   const { outcome, reason } = verdict;
-  if (outcome === 'released') await writeBase(folder, release);
+  if (outcome === 'released') await writeBase(folder, release, context);
   const result = outcome === 'released' ? 'is active on all hosts' : `went back (${outcome})`;
   await context.print(`${name} ${result}: ${toPrintable(reason)}\n`);
   return verdict;

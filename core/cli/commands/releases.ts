@@ -8,6 +8,7 @@ import type { ReleaseFiles } from '../../modules/releases/release-files.js';
 import { RELEASES } from '../../operations/releases/read-releases.js';
 import { addHostOptions, openHostClient } from '../client/host-options.js';
 import { createListingCommand } from '../client/listing-command.js';
+import { CommandError } from '../command-error.js';
 import type { CommandContext, CommandGroup, ExitCode } from '../command-module.js';
 import { printResult } from '../output/print-result.js';
 import {
@@ -53,15 +54,15 @@ async function run(command: Command, context: CommandContext): Promise<ExitCode>
     throw new ConfigError('no release is active');
   const { release } = findRelease(status, requested ?? status.active ?? '');
   const files = await readReleaseFiles(client, release);
-  await clear(folder, force);
-  await writeFiles(folder, files);
-  await writeBase(folder, release);
+  const replaced = await listReplaced(folder, force);
+  await replaceFiles(folder, replaced, files);
+  await writeBase(folder, release, context);
   const format = () => `${folder} is ${shortenDigest(release)}, ${files.size} files\n`;
   return printResult(command, context, { release, files: files.size }, format);
 }
 
 /** @throws ConfigError for a folder with files, unless they may be replaced. */
-async function clear(folder: string, force: boolean): Promise<void> {
+async function listReplaced(folder: string, force: boolean): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw new ConfigError(`${folder} cannot be read as a folder`);
@@ -70,14 +71,25 @@ async function clear(folder: string, force: boolean): Promise<void> {
   if (replaced.length > 0 && !force) {
     throw new ConfigError(`${folder} is not empty: replace what is in it with --force`);
   }
-  for (const name of replaced) await rm(join(folder, name), { recursive: true, force: true });
+  return replaced;
 }
 
-async function writeFiles(folder: string, files: ReleaseFiles): Promise<void> {
-  await createFolder(folder);
-  for (const [path, content] of files) {
-    const file = join(folder, path);
-    await createFolder(dirname(file));
-    await writeFile(file, content);
+/** @throws CommandError for a folder that cannot be written. */
+async function replaceFiles(
+  folder: string,
+  replaced: readonly string[],
+  files: ReleaseFiles,
+): Promise<void> {
+  try {
+    for (const name of replaced) await rm(join(folder, name), { recursive: true, force: true });
+    await createFolder(folder);
+    for (const [path, content] of files) {
+      const file = join(folder, path);
+      await createFolder(dirname(file));
+      await writeFile(file, content);
+    }
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${folder} cannot be written (${code})`, { cause: error });
   }
 }

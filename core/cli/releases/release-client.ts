@@ -9,6 +9,7 @@ import {
 } from '../../contract/release-status.js';
 import { DIGEST } from '../../descriptor/identifiers.js';
 import { ConfigError } from '../../errors.js';
+import { shortenDigest } from '../../lib/short-digest.js';
 import {
   findFilesProblem,
   type ReleaseFiles,
@@ -17,6 +18,8 @@ import {
 import type { HostClient } from '../client/host-client.js';
 import { parseHostResponse, postResource, requestJson } from '../client/host-response.js';
 import { CommandError } from '../command-error.js';
+import type { CommandContext } from '../command-module.js';
+import { toPrintable } from '../output/escape.js';
 
 export const RELEASES_PATH = '/releases';
 
@@ -70,6 +73,18 @@ export async function readBase(folder: string): Promise<string | null> {
   return DIGEST.test(text.trim()) ? text.trim() : null;
 }
 
-export async function writeBase(folder: string, release: string): Promise<void> {
-  await writeFile(baseFile(folder), `${release}\n`);
+/** Warns where the file cannot be written: the release is published or pulled all the same. */
+export async function writeBase(
+  folder: string,
+  release: string,
+  { printError }: Pick<CommandContext, 'printError'>,
+): Promise<void> {
+  const file = baseFile(folder);
+  try {
+    await writeFile(file, `${release}\n`);
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const remedy = `publish the next change with --base ${shortenDigest(release)}`;
+    printError(`warning: ${toPrintable(file)} cannot be written (${code}): ${remedy}\n`);
+  }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call, parseJson } from '../../support/http/call.js';
@@ -50,6 +50,32 @@ describe('releases of a host', () => {
     expect(code).to.equal(0);
     workspace.remove('inner.json');
     await workspace.publish(setup.host);
+  });
+
+  it('publishes and pulls also where the file beside the folder cannot be written', async () => {
+    await catchUp();
+    const base = workspace.base();
+    const file = join(workspace.folder, '../.modgate-release');
+    rmSync(file, { force: true });
+    mkdirSync(file);
+    workspace.write('crm.json', describeCrm('/unwritten'));
+    const args = base === null ? [] : ['--base', base];
+    const { code, stdout, stderr } = await workspace.publish(setup.host, ...args);
+    const { active } = await readReleases(setup.host);
+    const name = active?.slice('sha256:'.length).slice(0, 12);
+    const warning = `${file} cannot be written (EISDIR): publish the next change with --base ${name}`;
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: `${name} is active\n` });
+    expect(stderr).to.equal(`warning: ${warning}\n`);
+    expect(await pull()).to.include({ code: 0, stderr });
+  });
+
+  it('says that a folder cannot be written', async () => {
+    const folder = '/proc/modgate/modules.d';
+    const { code, stderr } = await workspace.run(setup.host, 'releases', 'pull', folder);
+    expect(stderr).to.match(
+      /^modgate: \/proc\/modgate\/modules\.d cannot be written \(E[A-Z]+\)\n$/,
+    );
+    expect(code).to.equal(1);
   });
 
   it('serves a published folder, lists it, and goes back', async () => {
