@@ -155,8 +155,11 @@ export class RequestContext implements CallerRequest, InterruptibleRequest {
     return this.#options.authentication.actorRate?.status(this.actor) ?? null;
   }
 
-  authenticate(isPublic: () => boolean = () => false): void | Promise<void> {
-    const pending = authenticate(this, this.#options.authentication, isPublic);
+  authenticate(
+    isPublic: () => boolean = () => false,
+    { authentication }: Pick<RequestContextOptions, 'authentication'> = this.#options,
+  ): void | Promise<void> {
+    const pending = authenticate(this, authentication, isPublic);
     return pending instanceof Promise ? rejectOnAbort(pending, this.signal) : pending;
   }
 

@@ -1,4 +1,5 @@
 import type { Manifest } from '../contract/index.js';
+import { nameRoute } from './stream-rules.js';
 
 /**
  * The routes without required credentials: `GET /contacts`. Manifest and descriptor must both
@@ -9,7 +10,5 @@ export function listPublicRoutes(
   manifest: Pick<Manifest, 'http_routes'> | null,
 ): string[] {
   if (!descriptor.public || manifest === null) return [];
-  return manifest.http_routes
-    .filter(({ access }) => access === 'public')
-    .map(({ method, path }) => `${method} ${path}`);
+  return manifest.http_routes.filter(({ access }) => access === 'public').map(nameRoute);
 }

@@ -14,7 +14,7 @@ import { type CheckedOutcome, checkOutcome } from '../provider/outcome.js';
 import { StoreUnavailable } from '../store/store-unavailable.js';
 
 const RETRY: BackoffBounds = { firstMs: 200, maxMs: 10_000 };
-/** Phases in which a transport denies the host, but may allow it later. An adapter that misses a path names others. */
+/** Phases in which a transport denies the host now. An adapter without a path names others. */
 const DENIED: ReadonlySet<FailurePhase> = new Set(['connecting', 'sending']);
 const OTHER_HOST = { kind: 'failed', reason: 'another host may deliver' } as const;
 

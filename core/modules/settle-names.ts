@@ -126,7 +126,7 @@ export function listExchanging(
 
 /**
  * The file to which the module of a removed file has moved if that file is bad: the only new one that
- * names the module. A file that was bad before is not where it went, and keeps nothing serving.
+ * names the module. A file that was bad before is not the renamed one, and keeps nothing serving.
  */
 export function findBadSuccessor(
   slots: readonly ModuleSlot[],

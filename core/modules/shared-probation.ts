@@ -29,7 +29,7 @@ export class SharedProbation {
   constructor(processes: Pick<Processes, 'channel'>, rejections: Rejections) {
     this.#rejections = rejections;
     this.#send = processes.channel<SharedFigures>('probation', ({ digest, figures }, worker) => {
-      // Others report all of their figures with each call: what comes before it is joined is no loss.
+      // A worker that reported before this one joined gets the later reports, and decides itself.
       const joined = this.#shares.get(digest);
       joined?.byWorker.set(worker, figures);
       joined?.share.onReport?.();

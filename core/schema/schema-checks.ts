@@ -19,6 +19,8 @@ export interface CheckCaller {
 
 /** A larger value takes a while to be parsed. Bytes. */
 const MAX_INLINE_BYTES = 65_536;
+/** The same where the system has no thread. */
+const MAX_LONG_INLINE_BYTES = 262_144;
 /**
  * The maximum number of checks that wait for a thread. Each holds a body, which the memory budget
  * counts.
@@ -105,7 +107,8 @@ class SchemaChecks {
       return await this.#findInThread<Found>(schema, bytes, caller);
     } catch (error) {
       if (!isThreadLacking(error)) throw error;
-      if (this.#eventLoop.isUsedUp(caller.actor)) throw new QueueFull();
+      const isLong = bytes.length > MAX_LONG_INLINE_BYTES;
+      if (isLong || this.#eventLoop.isUsedUp(caller.actor)) throw new QueueFull();
     }
     try {
       return this.#checkHere(check, caller);

@@ -24,6 +24,8 @@ import { SETTLE_MS, Settling } from './settling.js';
 
 /** How long a file must be gone: some editors remove a file before they write it again. */
 export const REMOVAL_SETTLE_MS = 300;
+/** How much earlier than the removal of a file its other name may appear, as of a copy. */
+const ARRIVAL_MS = 2000;
 // Enough to keep the thread pool busy, few enough to leave file descriptors for connections.
 const FILES_AT_ONCE = 16;
 
@@ -31,7 +33,7 @@ export interface ScanResult {
   /** New or changed, and settled, in the order of their names. */
   readonly changed: readonly DirectoryFile[];
   readonly removed: readonly string[];
-  /** The files that were not read before one of the removed files was missing. */
+  /** The files with other content since shortly before one of the removed files was missing. */
   readonly arrived: ReadonlySet<string>;
   /** A file with a new name. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
@@ -51,8 +53,8 @@ type EndedFiles = Pick<ScanResult, 'removed' | 'arrived'>;
 const NOTHING: EndedFiles = { removed: [], arrived: new Set() };
 
 interface TrackedFile {
-  /** The time of its first read, on the clock; `null` before. Milliseconds. */
-  firstReadAt: number | null;
+  /** The time at which it was read with other content than before, on the clock. Milliseconds. */
+  changedAt: number;
   /** The file itself and the files that it names. */
   paths: readonly string[];
   /** The fingerprint at the time of the last read. */
@@ -186,7 +188,7 @@ export class DirectoryScanner {
     if (known !== undefined) return known;
     const paths = [join(this.#directory, file)];
     const unread = { fingerprint: UNREAD, content: null, identity: null, settling: null };
-    const tracked: TrackedFile = { paths, ...unread, firstReadAt: null, isBusy: false };
+    const tracked: TrackedFile = { paths, ...unread, changedAt: 0, isBusy: false };
     this.#tracked.set(file, tracked);
     return tracked;
   }
@@ -226,8 +228,8 @@ export class DirectoryScanner {
     tracked.settling = null;
     tracked.fingerprint = fingerprint;
     const isEqual = settleMs === 0 && content === tracked.content;
+    if (content !== tracked.content) tracked.changedAt = endedAt;
     tracked.content = content;
-    tracked.firstReadAt ??= endedAt;
     return isEqual ? null : read;
   }
 
@@ -264,7 +266,7 @@ export class DirectoryScanner {
     }
     if (removed.length === 0) return NOTHING;
     const arrived = [...this.#tracked].filter(
-      ([, file]) => (file.firstReadAt ?? 0) >= missingSince,
+      ([, { changedAt }]) => changedAt >= missingSince - ARRIVAL_MS,
     );
     return { removed, arrived: new Set(arrived.map(([file]) => file)) };
   }

@@ -115,14 +115,14 @@ async function serve(
   const accepted = readAccepted(request.headers.get('accept'));
   if (accepted.json || accepted.events) request.headers.set('accept', BOTH_TYPES);
   const isStructured = revision !== BATCH_REVISION;
+  const isBatch = message.kind === 'array';
   const answer = (one: ExactValue) => {
     const exchange: Exchange = { actor, call, headers, module, message: one, isStructured };
     const parsedBody = toPlain(known.get(one) ?? one);
     const handle = () =>
       handler.fetch(request, { parsedBody, authInfo: createAuthInfo(actor, exchange) });
-    return isSubscription(one) ? subscriptions.open(actor, handle) : handle();
+    return isSubscription(one) && !isBatch ? subscriptions.open(actor, handle) : handle();
   };
-  const isBatch = message.kind === 'array';
   const response = isBatch
     ? await answerBatch(messages, request.signal, answer)
     : await answerOne(answer(message));

@@ -38,8 +38,12 @@ export class Subscriptions {
 
 /** Calls `onEnd` once the body has ended or was canceled. */
 function watchEnd(response: Response, onEnd: () => void): Response {
+  if (response.body === null) {
+    onEnd();
+    return response;
+  }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const passed = (response.body ?? new Blob([]).stream()).pipeTo(writable);
+  const passed = response.body.pipeTo(writable);
   passed.catch(() => {}).finally(onEnd);
   return new Response(readable, response);
 }

@@ -193,7 +193,11 @@ export class NatsLink {
     if (error.operation === 'subscription') {
       this.#denied = failure;
       this.#failCalls(failure, 'sending');
-    } else this.#failCalls(failure, 'connecting', error.subject);
+    } else {
+      // Of several calls, earlier ones may have been passed on before the server denied the subject.
+      const calls = [...this.#calls.values()].filter(({ subject }) => subject === error.subject);
+      this.#failCalls(failure, calls.length === 1 ? 'connecting' : 'sending', error.subject);
+    }
   }
 
   #receive(message: Msg): void {

@@ -17,22 +17,6 @@ describe('memory of a primary process', () => {
     expect(calls?.values.map(({ labels }) => labels['module'])).to.deep.equal(['second', 'third']);
   });
 
-  it('counts an exited worker once, also when its last report arrives late', async () => {
-    const retired = new RetiredMetrics();
-    const count = (value: number) => {
-      const metric = { name: 'calls', help: 'calls', aggregator: 'sum', type: 'counter' } as const;
-      return [{ ...metric, values: [{ labels: {}, value }] }];
-    };
-    retired.observe(1, count(2));
-    retired.onExit(1);
-    retired.receive(count(3), { id: 1, hasExited: true });
-    retired.receive(count(5), { id: 2, hasExited: false });
-    retired.onExit(2);
-    const known = await retired.contribute();
-    expect(known.snapshots).to.deep.equal([]);
-    expect(known.retired[0]?.values).to.deep.equal([{ labels: {}, value: 7 }]);
-  });
-
   it('holds a limited number of messages for a worker, which is then killed', () => {
     const signals: string[] = [];
     const unread: (() => void)[] = [];

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SETTLE_MS } from '../../core/watch/settling.js';
 import { startFakeHost } from '../support/cli/fake-host.js';
@@ -91,9 +92,19 @@ describe('reload', () => {
     expect((await host.entry('moved.json'))?.counts.calls).to.equal(3);
   });
 
+  it('keeps the last good version when a bad copy takes the place of a file', async () => {
+    host.write('copy.json', '{"module": "crm", "provdier": {}}');
+    await host.waitFor('copy.json', 'refused');
+    host.remove('crm.json');
+    await host.waitFor('copy.json', 'stale');
+    expect(await host.get('crm', '/items')).to.equal(200);
+  });
+
   it('removes a module although another bad file has named it for a time', async () => {
     host.write('draft.json', '{"module": "crm", "provdier": {}}');
     await host.waitFor('draft.json', 'refused');
+    // A bad file of the last 2 seconds may be a copy of the removed one.
+    await pause(2100);
     host.remove('crm.json');
     await waitUntil('it is removed', async () => (await host.get('crm', '/items')) === 404);
     expect((await host.entry('draft.json'))?.state).to.equal('refused');

@@ -89,7 +89,9 @@ async function replaceFiles(
       await writeFile(file, content);
     }
   } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${folder} cannot be written (${code})`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const detail = `${folder} cannot be written (${code}): it may lack files`;
+    throw new CommandError(detail, { cause: error });
   }
 }

@@ -134,7 +134,7 @@ interface ConvertedPath {
 const PARAMETER = /\{([^{}]+)\}/;
 
 /** How RFC 6570 writes what is before a parameter: `{/id}`, `{.format}`. */
-const PREFIXED = /\{([/.])(?=[^{},]+\})/g;
+const PREFIXED = /\{([/.])(?=[A-Za-z0-9_][^{},]*\})/g;
 
 /** How services write a last parameter that takes several segments: `{proxy+}`, `{*path}`, … */
 const REST = /^(?:\+|\*{1,2})?([A-Za-z0-9_-]+)(?:\+|\*|\.{3}|:path|:\.[*+])?$/;

@@ -66,7 +66,7 @@ export async function callSurface(
   const isOwn = surface.authentication === 'own';
   if (!isOwn && !isAnonymous(request, authentication)) {
     facts.step = 'actor';
-    await request.authenticate();
+    await request.authenticate(() => false, { authentication });
     facts.step = 'host';
   }
   const controller = new AbortController();

@@ -8,6 +8,7 @@ import { parseRouteTemplate, templateShape } from '../../lib/routing/route-templ
 import { forEachInSlices } from '../../lib/slices.js';
 import { bodyRuleOf, defaultBodyRule } from '../../manifest/body-rule.js';
 import { listPermittedParts } from '../../manifest/list-opened.js';
+import { listPublicRoutes } from '../../manifest/list-public-routes.js';
 import { isWebSocket, nameRoute } from '../../manifest/stream-rules.js';
 import { listSchemaChanges, type SchemaChange } from './compare-schemas.js';
 import { listUncheckedBytes } from './list-unchecked-bytes.js';
@@ -309,8 +310,7 @@ function listOtherAddresses(
 }
 
 function listOpenedToAll(manifest: Compared): string[] {
-  if (!manifest.public) return [];
-  return manifest.http_routes.filter(({ access }) => access === 'public').map(nameRoute);
+  return listPublicRoutes(manifest, manifest);
 }
 
 /** Agents may call them where a descriptor exposes what reads, without the approval of a person. */

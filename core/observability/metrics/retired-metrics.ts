@@ -58,8 +58,7 @@ export function shareMetrics(
 
 /**
  * Counters of exited workers, so that the host's totals do not fall when a worker is replaced. They
- * are exact for a drained worker; for a killed worker, and for one whose last report arrives after its
- * exit, they are the report before.
+ * are exact for a drained worker; for a killed worker they are its last report.
  */
 export class RetiredMetrics implements PrimaryPart {
   readonly #reported = new Map<number, MetricsSnapshot>();
@@ -87,9 +86,7 @@ export class RetiredMetrics implements PrimaryPart {
     if (!this.#final.has(worker)) this.#reported.set(worker, snapshot);
   }
 
-  receive(snapshot: MetricsSnapshot, { id, hasExited }: MessageSource): void {
-    // Its last report is in the total already.
-    if (hasExited) return;
+  receive(snapshot: MetricsSnapshot, { id }: MessageSource): void {
     this.#reported.set(id, snapshot);
     this.#final.add(id);
   }

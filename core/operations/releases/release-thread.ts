@@ -48,11 +48,15 @@ const thread = new IdleThread<ThreadRequest, ThreadResult>({
 /** The last request of the thread, which answers one after another. */
 let last: Promise<unknown> = Promise.resolve();
 
+/** @throws HostError 503 if the system lacks the resources for the thread. */
 function ask(pieces: readonly Uint8Array<ArrayBuffer>[], stored: Identity | null) {
   const transferred = pieces.map(({ buffer }) => buffer);
   const asking = last.then(() => thread.ask({ pieces, stored }, transferred));
   last = asking.catch(() => {});
-  return asking;
+  return asking.catch((error: unknown) => {
+    if (!isThreadLacking(error)) throw error;
+    throw createUnavailable('no thread can be created', { cause: error });
+  });
 }
 
 /**
@@ -65,10 +69,7 @@ export async function parsePublish({ list }: BodyPieces): Promise<ReadPublish> {
   await forEachInSlices(list, (piece) => copies.push(new Uint8Array(piece)));
   const result = await ask(copies, null).catch((error: unknown) => {
     const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    if (isTooLarge) throw createInvalidBody('body', 'needs too much memory');
-    throw isThreadLacking(error)
-      ? createUnavailable('no thread can be created', { cause: error })
-      : error;
+    throw isTooLarge ? createInvalidBody('body', 'needs too much memory') : error;
   });
   if ('files' in result && result.release !== null) {
     return { ...result.release, files: await toFiles(result.files) };

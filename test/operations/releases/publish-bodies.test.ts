@@ -18,7 +18,6 @@ describe('the body of a release', () => {
   const setup = useHost(() => ({}), { args: ['--modules', 'store:'] });
   const send = (value: unknown) => sendJson(setup.host, '/releases', value, CODE_PUBLISHER);
 
-  // Before the others, which leave a thread.
   it('is 503 while the system has no thread to read it', async () => {
     await withoutThreads(async () => {
       expectProblem(await send({ files: {}, base: 'x' }), 503, 'unavailable');
