@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { convertDocument } from '../dist/core/cli/import/convert-document.js';
-import { parseOpenApi } from '../dist/core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../dist/core/cli/import/parse-openapi.js';
 import { isOperation, SHARED_ROUTE } from '../dist/core/cli/import/unmapped.js';
 import { parseText } from '../dist/core/manifest/parse-text.js';
 

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { convertDocument } from '../../dist/core/cli/import/convert-document.js';
-import { followReference, parseOpenApi } from '../../dist/core/cli/import/openapi-document.js';
+import { followReference } from '../../dist/core/cli/import/openapi-document.js';
+import { parseOpenApi } from '../../dist/core/cli/import/parse-openapi.js';
 import { isOperation } from '../../dist/core/cli/import/unmapped.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/core/main.js', import.meta.url));

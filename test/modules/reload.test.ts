@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SETTLE_MS } from '../../core/watch/settling.js';
 import { startFakeHost } from '../support/cli/fake-host.js';
@@ -76,38 +75,6 @@ describe('reload', () => {
     expect(before?.counts.calls).to.equal(1);
     expect(after).to.deep.include({ state: 'live', since: before?.since });
     expect(after?.counts.calls).to.equal(2);
-  });
-
-  it('keeps the last good version when a file is replaced, renamed and broken at once', async () => {
-    await host.get('crm', '/items');
-    host.replace('crm.json', '{"module": "crm", "provdier": {}}');
-    host.rename('crm.json', 'moved.json');
-    const stale = await host.waitFor('moved.json', 'stale');
-    expect(stale.reason).to.include("unknown key 'provdier'");
-    expect(await host.entry('crm.json')).to.equal(undefined);
-    expect(await host.get('crm', '/items')).to.equal(200);
-    host.write('moved.json', describeCrm(MORE_ROUTES));
-    await host.waitFor('moved.json', 'live');
-    expect(await host.get('crm', '/more')).to.equal(200);
-    expect((await host.entry('moved.json'))?.counts.calls).to.equal(3);
-  });
-
-  it('keeps the last good version when a bad copy takes the place of a file', async () => {
-    host.write('copy.json', '{"module": "crm", "provdier": {}}');
-    await host.waitFor('copy.json', 'refused');
-    host.remove('crm.json');
-    await host.waitFor('copy.json', 'stale');
-    expect(await host.get('crm', '/items')).to.equal(200);
-  });
-
-  it('removes a module although another bad file has named it for a time', async () => {
-    host.write('draft.json', '{"module": "crm", "provdier": {}}');
-    await host.waitFor('draft.json', 'refused');
-    // A bad file of the last 2 seconds may be a copy of the removed one.
-    await pause(2100);
-    host.remove('crm.json');
-    await waitUntil('it is removed', async () => (await host.get('crm', '/items')) === 404);
-    expect((await host.entry('draft.json'))?.state).to.equal('refused');
   });
 
   it('keeps the object of a module when its file is renamed', async () => {
