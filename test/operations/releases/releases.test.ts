@@ -73,7 +73,7 @@ describe('releases of a host', () => {
     const folder = '/proc/modgate/modules.d';
     const { code, stderr } = await workspace.run(setup.host, 'releases', 'pull', folder);
     expect(stderr).to.match(
-      /^modgate: \/proc\/modgate\/modules\.d cannot be written \(E[A-Z]+\)\n$/,
+      /^modgate: \/proc\/modgate\/modules\.d cannot be written \(E[A-Z]+\): it may lack files\n$/,
     );
     expect(code).to.equal(1);
   });
