@@ -132,7 +132,7 @@ async function callRoute(
       ? response.stream(holdBytes)
       : response.whole(holdBytes));
     if (operation.method !== 'HEAD') return outcome;
-    // A body that nobody reads would keep the call open.
+    // The call would stay open until its body is read.
     call.cancel();
     return withoutBody(outcome);
   });

@@ -97,10 +97,11 @@ async function* followCalls(
 /** Omits each known call once: identical entries are different calls with the same request id. */
 function omitKnown(calls: readonly CallEntry[], known: readonly CallEntry[]): CallEntry[] {
   const counts = new Map<string, number>();
-  for (const call of known) counts.set(keyOf(call), (counts.get(keyOf(call)) ?? 0) + 1);
+  for (const key of known.map(keyOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
   return calls.filter((call) => {
-    const count = counts.get(keyOf(call)) ?? 0;
-    counts.set(keyOf(call), count - 1);
+    const key = keyOf(call);
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count - 1);
     return count <= 0;
   });
 }

@@ -267,10 +267,10 @@ export class MountedSurface {
       request: async (actor: Actor, request: HostRequest) => {
         const operation = readOperation(request.operation);
         const onProgress = this.#guardProgress(request.onProgress);
-        const found = this.#findCaller(actor, request);
+        const outer = request.call && this.#requests.get(request.call);
+        const found = this.#findCaller(actor, request, outer);
         const caller = { ...found, surface: this.name, operation, onProgress };
         const response = await requestInProcess(server, caller, request);
-        const outer = request.call && this.#requests.get(request.call);
         if (outer !== undefined && response.status >= 400) outer.isExplained = true;
         return response;
       },
@@ -292,9 +292,8 @@ export class MountedSurface {
   }
 
   /** The client of a call that the host did not create is unknown. */
-  #findCaller(actor: Actor, { call }: HostRequest) {
+  #findCaller(actor: Actor, { call }: HostRequest, record: SurfaceRequest | undefined) {
     const known = this.#actors.find(actor);
-    const record = call && this.#requests.get(call);
     const mask = record?.mask === undefined ? known.mask : joinMasks(record.mask, known.mask);
     const client = call === undefined ? known.client : (record?.client ?? null);
     return { actor: known.original, reauthenticate: known.reauthenticate, client, mask };

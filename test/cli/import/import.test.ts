@@ -181,7 +181,7 @@ describe('modgate import openapi', () => {
     expect((await importShop('--check')).code).to.equal(0);
   });
 
-  it('tells a WebSocket from the route of its path', async () => {
+  it('compares a WebSocket and another route of the same path separately', async () => {
     place.write('shop.json', createDocument());
     await importShop();
     const file = 'modules.d/acme-shop/manifest.json';

@@ -149,7 +149,7 @@ describe('config delivery', () => {
     await waitFor(1, second);
   });
 
-  it('reaches endpoints that join later, and tells those that stay nothing again', async () => {
+  it('reaches endpoints that are added later, and sends nothing again to the others', async () => {
     const second = await startEchoProvider();
     running.push({ stop: () => second.close() });
     const file = 'conf/endpoints.json';

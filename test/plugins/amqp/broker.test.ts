@@ -151,8 +151,8 @@ describe('amqp adapter and its broker', () => {
         expect({ failure, phase }).to.deep.equal({ failure: 'refused', phase: 'connecting' });
         expect(message).to.match(text);
         expect(running.provider.facts?.()[0]?.value).to.match(text);
-        const told = JSON.stringify([running.entries, running.provider.facts?.(), message]);
-        expect(told).not.to.contain(secrets['env:P']);
+        const output = JSON.stringify([running.entries, running.provider.facts?.(), message]);
+        expect(output).not.to.contain(secrets['env:P']);
       });
     }
   });
