@@ -3,6 +3,7 @@ import type { ApiRequest } from '../../../docs/page/try-it.js';
 import { API } from '../../paths.js';
 import { modules, modulesProblem } from '../live.js';
 import { query, setQuery } from '../location.js';
+import { withChosen } from '../ui/modules.js';
 import { PageHead, ReloadButton, ResourceState, useResource } from '../ui/parts.js';
 
 /** With more modules, the page begins with a single one: the document of all may have 100 MB. */
@@ -24,7 +25,10 @@ export function ApiPage() {
   const [failure, setFailure] = useState<string | null>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (data === undefined) return;
+    if (data === undefined) {
+      place.current?.replaceChildren();
+      return;
+    }
     import('../../../docs/page/api-view.js').then(
       ({ createApiView }) => place.current?.replaceChildren(createApiView(data, { send })),
       (error: unknown) => setFailure(String(error)),
@@ -40,7 +44,7 @@ export function ApiPage() {
             onChange={(event) => setQuery({ module: event.currentTarget.value })}
           >
             <option value={ALL}>All modules</option>
-            {names.map((name) => (
+            {withChosen(names, chosen === ALL ? '' : chosen).map((name) => (
               <option key={name} value={name}>
                 {name}
               </option>

@@ -17,16 +17,19 @@ import {
   State,
   useResource,
 } from '../ui/parts.js';
+import { TimeSelect } from '../ui/time-select.js';
 
 const PAGE_SIZE = 100;
 const CHAIN_PAGE = 1000;
 
 export function AuditPage() {
   const module = query.value.get('module') ?? '';
+  const since = query.value.get('since') ?? '';
   const after = query.value.get('after') ?? '';
   const parameters = new URLSearchParams({
     limit: String(PAGE_SIZE),
     ...(module && { module }),
+    ...(since && { since }),
     ...(after && { after }),
   });
   const resource = useResource<Rows>(`/audit?${parameters}`);
@@ -35,18 +38,23 @@ export function AuditPage() {
     <>
       <PageHead title="Audit">
         <ModuleSelect value={module} onSelect={(name) => setQuery({ module: name, after: null })} />
+        <TimeSelect
+          label="Since"
+          value={since}
+          onSelect={(time) => setQuery({ since: time, after: null })}
+        />
         <ReloadButton of={resource} />
       </PageHead>
       <ChainCard />
       <ResourceState of={resource} />
       {data?.rows.length === 0 &&
-        (module === '' ? (
+        (module === '' && since === '' ? (
           <Empty title="No rows yet">
             Run an action of a module, or write a value of its configuration: each leaves a row
             here.
           </Empty>
         ) : (
-          <Empty title="No row matches">Choose another module.</Empty>
+          <Empty title="No row matches">Change or clear a filter.</Empty>
         ))}
       {data && data.rows.length > 0 && (
         <ListTable of="/audit" rows={data.rows} keyOf={({ id }) => String(id)} />

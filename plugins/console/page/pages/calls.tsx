@@ -24,6 +24,7 @@ import {
   Status,
   useResource,
 } from '../ui/parts.js';
+import { TimeSelect } from '../ui/time-select.js';
 
 /** The page drops older calls; the host keeps them. */
 const MAX_SHOWN = 2000;
@@ -70,8 +71,8 @@ export function CallsPage() {
         <TextFilter name="actor" label="Actor" value={filters.actor} />
         {hosts && <TextFilter name="host" label="Host" value={filters.host} />}
         <TextFilter name="request_id" label="Request ID" value={filters.request_id} />
-        <TimeFilter name="since" label="Since" value={filters.since} />
-        <TimeFilter name="until" label="Until" value={filters.until} />
+        <TimeSelect label="Since" value={filters.since} onSelect={(since) => setQuery({ since })} />
+        <TimeSelect label="Until" value={filters.until} onSelect={(until) => setQuery({ until })} />
         <label class="inline">
           Count by{' '}
           <select value={by} onChange={(event) => setQuery({ by: event.currentTarget.value })}>
@@ -152,24 +153,6 @@ function TextFilter({ name, label, value }: { name: string; label: string; value
         placeholder="all"
         value={value}
         onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim() })}
-      />
-    </label>
-  );
-}
-
-/** A time of the zone of the browser. */
-function TimeFilter({ name, label, value }: { name: string; label: string; value: string }) {
-  const time = new Date(value);
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  const select = (text: string) =>
-    setQuery({ [name]: text === '' ? '' : new Date(text).toISOString() });
-  return (
-    <label class="inline">
-      {label}{' '}
-      <input
-        type="datetime-local"
-        value={Number.isNaN(time.getTime()) ? '' : local.toISOString().slice(0, 16)}
-        onChange={(event) => select(event.currentTarget.value)}
       />
     </label>
   );

@@ -137,9 +137,7 @@ function Troubled({ all }: { all: readonly ModuleStatus[] }) {
             </li>
           ))}
       </ul>
-      {troubled.length > MAX_LISTED && (
-        <p class="fine">and {troubled.length - MAX_LISTED} more, see Modules</p>
-      )}
+      <Rest of={troubled} />
     </Card>
   );
 }
@@ -159,7 +157,7 @@ function Breakers({ all }: { all: readonly ModuleStatus[] }) {
         </Empty>
       )}
       <ul class="plain">
-        {open.map(({ name, endpoint, state, route }) => (
+        {open.slice(0, MAX_LISTED).map(({ name, endpoint, state, route }) => (
           <li key={`${name} ${endpoint} ${route}`}>
             {name && <a href={pathTo('modules', name)}>{name}</a>} <State value={state} />
             <p class="fine">
@@ -168,6 +166,14 @@ function Breakers({ all }: { all: readonly ModuleStatus[] }) {
           </li>
         ))}
       </ul>
+      <Rest of={open} />
     </Card>
   );
+}
+
+/** Names how many of a list are not shown. */
+function Rest({ of: { length } }: { of: readonly unknown[] }) {
+  return length > MAX_LISTED ? (
+    <p class="fine">and {length - MAX_LISTED} more, see Modules</p>
+  ) : null;
 }

@@ -1,11 +1,11 @@
 import type { ReleaseEntry, ReleasesStatus } from '../../../../core/contract/release-status.js';
 import { query, setQuery } from '../location.js';
+import { formatTime } from '../ui/format-time.js';
 import { ListTable, shortenDigest } from '../ui/list-table.js';
 import {
   Card,
   Empty,
   PageHead,
-  RelativeTime,
   ReloadButton,
   ResourceState,
   State,
@@ -71,7 +71,7 @@ function CanaryCard({ of: canary }: { of: NonNullable<ReleasesStatus['canary']> 
     <Card title="Canary">
       <p>
         <code>{shortenDigest(canary.release)}</code> is tried by {canary.hosts.join(', ')}, until{' '}
-        <RelativeTime at={canary.until} />.
+        {formatTime(canary.until)}.
       </p>
       <ul>
         {modules.map(([name, { calls, failed }]) => (

@@ -66,5 +66,15 @@ export function describeAudit(setup: ConsoleSetup): void {
       await page.getByRole('button', { name: 'Verify chain' }).click();
       await page.getByText(/rows form one chain/).waitFor();
     });
+
+    it('is shown from a time on, which is part of the address', async () => {
+      const page = await setup.open('/console/audit');
+      await page.getByRole('table').waitFor();
+      await page.getByLabel('Since').fill('2099-01-01T12:00');
+      await page.getByText('No row matches').waitFor();
+      expect(new URL(page.url()).searchParams.get('since')).to.match(/^209[89]-\d\d-\d\dT/);
+      await page.getByLabel('Since').fill('2026-01-01T12:00');
+      await page.getByRole('table').waitFor();
+    });
   });
 }

@@ -143,6 +143,20 @@ export function describeEveryPage(setup: ConsoleSetup): void {
     expect(await page.evaluate(FIND_WIDE)).to.deep.equal([]);
   });
 
+  it('shows no routes of another module for one that it cannot read', async () => {
+    const page = await setup.open('/console/api?module=crm');
+    await page.locator('.operation').first().waitFor();
+    await page.evaluate(`(() => {
+      const gone = new URL(location.href);
+      gone.searchParams.set('module', 'gone');
+      history.pushState(null, '', gone);
+      dispatchEvent(new PopStateEvent('popstate'));
+    })()`);
+    await page.getByRole('alert').waitFor();
+    expect(await page.locator('.operation').count()).to.equal(0);
+    expect(await page.getByLabel('Module').inputValue()).to.equal('gone');
+  });
+
   it('can be shared as a URL', async () => {
     for (const [path, name] of [
       ['/console/modules/crm?tab=Data', 'crm'],

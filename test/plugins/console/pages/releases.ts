@@ -6,6 +6,14 @@ import { readReleases, sendRelease } from '../../../support/releases.js';
 
 const TOKEN = `${OPERATOR},modgate.releases`;
 
+const CANARY = {
+  release: `sha256:${'abcdef'.repeat(11).slice(0, 64)}`,
+  since: '2098-06-01T12:00:00.000Z',
+  until: '2099-06-01T12:00:00.000Z',
+  hosts: ['host_1'],
+  modules: { shop: { calls: 7, failed: 2 } },
+};
+
 export function describeReleases(setup: ConsoleSetup): void {
   describe('the releases', () => {
     const publish = async (path: string, note: string): Promise<string> => {
@@ -37,6 +45,23 @@ export function describeReleases(setup: ConsoleSetup): void {
       await page.getByLabel('Against').selectOption({ label: `${second} second` });
       await difference.getByText('= 1 module unchanged').waitFor();
       expect(await difference.innerText()).to.not.include('GET /after');
+    });
+
+    it('show the canary, its calls and the time of the decision', async () => {
+      const page = await setup.open('/console/releases', {
+        token: TOKEN,
+        prepare: async (target) => {
+          await target.route('**/console/api/releases', async (route) => {
+            const response = await route.fetch();
+            const status = (await response.json()) as object;
+            await route.fulfill({ response, json: { ...status, canary: CANARY } });
+          });
+        },
+      });
+      await page.getByText('abcdefabcdef is tried by host_1, until').waitFor();
+      expect(await page.locator('#main').innerText())
+        .to.include('shop: 7 calls, 2 failed')
+        .and.match(/until [^.]*2099/);
     });
 
     it('are not in the navigation of who may not read them', async () => {
