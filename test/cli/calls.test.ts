@@ -142,9 +142,11 @@ describe('modgate calls --follow', () => {
 
   it('prints calls that a host lists after later ones, each once', async () => {
     const calls = [record('before', 0)];
+    // Only the process of a call has its bodies, and any process of a host may respond.
+    let bodies = {};
     const host = await startFakeHost(({ searchParams }) => {
       const since = searchParams.get('since') ?? '';
-      const listed = calls.filter(({ at }) => at >= since);
+      const listed = calls.filter(({ at }) => at >= since).map((call) => ({ ...call, ...bodies }));
       return {
         body: { calls: listed.toSorted((a, b) => (a.at < b.at ? 1 : -1)), next_cursor: null },
       };
@@ -159,6 +161,7 @@ describe('modgate calls --follow', () => {
       await waitUntil('the first poll', () => host.requests.length >= 2);
       calls.push(record('own', 5000));
       await waitUntil('the call of the host', () => listIds().includes('own'));
+      bodies = { request_body: 'a', response_body: 'b' };
       calls.push(record('of another', 4500));
       await waitUntil('the call of another host', () => listIds().includes('of another'));
       calls.push(record('last', 5000), record('last', 5000));

@@ -6,6 +6,8 @@ import { useHost } from '../../support/http/use-host.js';
 import { withoutThreads } from '../../support/without-threads.js';
 
 const LONG = 70_000;
+/** The longest body that is checked at once, with its quotes. */
+const LONGEST = 262_144;
 const MANY = 30_000;
 
 describe('a body for whose check the system has no thread', () => {
@@ -24,10 +26,13 @@ describe('a body for whose check the system has no thread', () => {
     await withoutThreads(async () => {
       expect((await post('a'.repeat(LONG))).status).to.equal(200);
       expectProblem(await post('a'.repeat(LONG + 1)), 400, 'validation_failed');
-      const rejected = await post(new Array(MANY).fill(1));
-      const { errors } = expectProblem(rejected, 502, 'external_dependency_failure');
-      expect(errors).to.deep.include({ field: 'limit', reason: 'schema-checks' });
+      expectProblem(await post('a'.repeat(LONGEST - 2)), 400, 'validation_failed');
+      for (const body of ['a'.repeat(LONGEST - 1), new Array(MANY).fill(1)]) {
+        const { errors } = expectProblem(await post(body), 502, 'external_dependency_failure');
+        expect(errors).to.deep.include({ field: 'limit', reason: 'schema-checks' });
+      }
     });
+    expectProblem(await post('a'.repeat(LONGEST - 1)), 400, 'validation_failed');
     expect((await post(new Array(MANY).fill(1))).status).to.equal(200);
   });
 });

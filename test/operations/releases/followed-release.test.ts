@@ -5,14 +5,16 @@ import { digestRelease, encodeFiles } from '../../../core/modules/releases/relea
 import { silent } from '../../store/backend.js';
 import { createReleaseDraft } from '../../store/drafts.js';
 import { call, parseJson } from '../../support/http/call.js';
+import { expectProblem } from '../../support/http/expect-problem.js';
 import { describeModule } from '../../support/http/modules.js';
 import { waitUntil } from '../../support/http/wait-until.js';
 import { scrape } from '../../support/observability/exposition.js';
-import { readReleases } from '../../support/releases.js';
+import { CODE_PUBLISHER, readReleases, sendJson } from '../../support/releases.js';
 import { startHost } from '../../support/start-host.js';
 import { openStore } from '../../support/store/open-store.js';
 import { createFolder } from '../../support/temporary-folder.js';
 import { useEach } from '../../support/use.js';
+import { withoutThreads } from '../../support/without-threads.js';
 
 const SECRET = 'FOLLOWED_SECRET';
 
@@ -92,6 +94,21 @@ describe('a release that a host finds in the store', () => {
     await publish(describeCrm({ manifest_path: '/other' }), { named: describeCrm() });
     await untilProblem('has another content than was published');
     expect(readServed()).to.equal('none');
+  });
+
+  it('is served once the system has a thread to read it, and a rollback is 503 until then', async () => {
+    let id = '';
+    await withoutThreads(async () => {
+      const first = await publish(describeCrm());
+      id = await publish(describeCrm({ manifest_path: '/other' }));
+      const tries = () => host.logs().filter(({ msg }) => msg === 'releases cannot be followed');
+      await waitUntil('a try', () => tries().length > 0);
+      const rollback = await sendJson(host, '/rollback', { release: first }, CODE_PUBLISHER);
+      expectProblem(rollback, 503, 'unavailable');
+    });
+    await waitUntil('the release', async () => {
+      return (await readReleases(host)).hosts[0]?.release === id;
+    });
   });
 
   const socket = { kind: 'unix', config: { socket: '/run/other.sock' } };

@@ -45,4 +45,21 @@ describe('subscriptions of the surface mcp', () => {
     });
     for (const response of [...open.slice(1), other]) await response.body?.cancel();
   });
+
+  it('are not counted for the messages of a batch, which cannot open any', async () => {
+    const open = await Promise.all(Array.from({ length: MAX_PER_ACTOR }, () => listen('cem')));
+    expect((await listen('cem')).status).to.equal(429);
+    const response = await fetch(`${setup.host.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: 'Bearer dev-user:cem:any.use', 'content-type': 'application/json' },
+        ...{ accept: 'application/json', 'mcp-protocol-version': '2025-03-26' },
+      },
+      body: JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, method, params: {} }))),
+    });
+    expect(response.status).to.equal(200);
+    const errors = (await response.json()) as { error: { code: number } }[];
+    expect(errors.map(({ error }) => error.code)).to.deep.equal([-32_601, -32_601]);
+    for (const { body } of open) await body?.cancel();
+  });
 });
