@@ -168,7 +168,7 @@ export class ModuleConfig {
 
   /** @throws StoreUnavailable, also when all values except a generated one were delivered. */
   async #deliver(): Promise<void> {
-    const failure = await this.#ensureGenerated().then(() => null, toError);
+    const failure = await this.#ensureGenerated();
     const stored = await this.#read();
     this.#opened ??= this.#readRestartOnly(stored);
     this.#reportUnusable(stored);
@@ -196,17 +196,17 @@ export class ModuleConfig {
     if (current !== place) await store.config.writePlace(descriptor.module, current);
   }
 
-  async #ensureGenerated(): Promise<void> {
+  /** @returns the first failure; the other fields do not depend on it */
+  async #ensureGenerated(): Promise<Error | null> {
     const { store, descriptor } = this.#options;
+    let failure: Error | null = null;
     for (const { service, key, generated } of this.#fields) {
       if (generated === undefined) continue;
-      await store.config.ensureGenerated({
-        module: descriptor.module,
-        service,
-        key,
-        bytes: generated.bytes,
-      });
+      const field = { module: descriptor.module, service, key, bytes: generated.bytes };
+      const problem = await store.config.ensureGenerated(field).then(() => null, toError);
+      failure ??= problem;
     }
+    return failure;
   }
 
   #readRestartOnly(stored: StoredConfig): ReadonlyMap<string, unknown> {

@@ -5,6 +5,7 @@ import type { WriteAudit } from './audit-row.js';
 import type { PartContext } from './database.js';
 import { decrypt, decryptOrClear, type EncryptedText, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
+import { parseStored } from './parse-stored.js';
 import { StoreUnavailable } from './store-unavailable.js';
 import { type Column, INTEGER, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
 
@@ -46,6 +47,7 @@ export interface ConfigAddress {
 export interface ConfigWrite extends ConfigAddress {
   /** Any JSON value, as parsed by JSON.parse. */
   readonly value: unknown;
+  /** A value that was generated once stays sensitive, whatever its field is now. */
   readonly sensitive: boolean;
   /** The revision of the value that is replaced; absent for any. */
   readonly expected?: number | undefined;
@@ -92,14 +94,15 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
      * @returns the new revision, and the JSON text of the value, which long values should create once
      */
     write: async (write: ConfigWrite, audit: WriteAudit) => {
-      const { module, sensitive } = write;
+      const { module } = write;
       const json = JSON.stringify(write.value);
       const revision = await use(async (database) => {
+        const sensitive = write.sensitive || (await isMarked(database.query, write));
         const digest = await database.digest({ json, sensitive });
         const draft = { ...audit, outcome: 'ok', value: null } as const;
         return database.transact(async (trx) => {
           if (!(await hasExpectedRevision(trx, write))) return null;
-          const next = await writeValue(trx, write, json, keys);
+          const next = await writeValue(trx, { ...write, sensitive }, json, keys);
           await appendAuditRow(trx, draft, digest);
           await database.announce(trx, module);
           return next;
@@ -121,7 +124,7 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
         const text = stored?.isMarked
           ? stored.text
           : await database.transact((trx) => ensureSecret(trx, field, keys));
-        return JSON.parse(decrypt(text, [field.module, field.service, field.key], keys));
+        return parseValue(text, field, keys, decrypt) as string;
       }),
     /** The modules with stored secrets; each with the digest of the place of its last delivery, or `null`. */
     listSecrets: (): Promise<ReadonlyMap<string, string | null>> =>
@@ -167,15 +170,25 @@ async function readConfig(
     // The column is not enough: write access to the database is enough to change it.
     const read = sensitive === 1 || secrets.has(name) ? decrypt : decryptOrClear;
     try {
-      values.set(name, JSON.parse(read({ value, key_id }, [module, service, key], keys)));
+      values.set(name, parseValue({ value, key_id }, { module, service, key }, keys, read));
     } catch (error) {
-      const message = `the value of '${name}' of module '${module}' is not JSON`;
-      const isKnown = error instanceof StoreUnavailable;
-      unreadable.set(name, isKnown ? error : new StoreUnavailable('unreadable', { message }));
+      if (!(error instanceof StoreUnavailable)) throw error;
+      unreadable.set(name, error);
     }
   }
   const { revision = 0, place = null } = rows[0] ?? {};
   return { revision, values, revisions, unreadable, secrets: stored, place };
+}
+
+/** @throws StoreUnavailable as `decrypt`, and for a text that is not JSON. */
+function parseValue(
+  text: EncryptedText,
+  { module, service, key }: ConfigAddress,
+  keys: StoreKeys | null,
+  read: typeof decrypt,
+): unknown {
+  const subject = `the value of '${service}/${key}' of module '${module}'`;
+  return parseStored(read(text, [module, service, key], keys), subject);
 }
 
 export async function writeStoredPlace(
@@ -211,6 +224,18 @@ async function readRevision(
     .where(({ and }) => and({ module, service, key }))
     .executeTakeFirst();
   return toRevision(row?.updated_at);
+}
+
+async function isMarked(
+  query: Kysely<Tables>,
+  { module, service, key }: ConfigAddress,
+): Promise<boolean> {
+  const row = await query
+    .selectFrom('config_value')
+    .select('key')
+    .where(({ and }) => and({ module, service, key, generated: 1 }))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function lockModule(trx: Transaction<Tables>, module: string): Promise<void> {
@@ -284,7 +309,7 @@ async function readSecret(
     .executeTakeFirst();
   if (row === undefined) return null;
   const read = row.generated === 1 ? decrypt : decryptOrClear;
-  const value: unknown = JSON.parse(read(row, [module, service, key], keys));
+  const value = parseValue(row, address, keys, read);
   return typeof value === 'string' ? { text: row, isMarked: row.generated === 1 } : null;
 }
 

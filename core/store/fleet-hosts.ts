@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { FleetHostStatus } from '../contract/fleet-status.js';
 import { storeTime, type UseDatabase } from './database.js';
+import { parseStored } from './parse-stored.js';
 import {
   type Column,
   INTEGER,
@@ -105,7 +106,7 @@ export function createFleetHostStore(use: UseDatabase) {
         return rows.map(({ is_lost, rejected, state, ...row }) => ({
           ...row,
           state: is_lost ? 'lost' : state,
-          rejected: JSON.parse(rejected) as string[],
+          rejected: parseStored(rejected, `what host '${row.id}' rejects`) as string[],
         }));
       }),
     /**

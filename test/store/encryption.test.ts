@@ -114,6 +114,21 @@ for (const kind of BACKENDS) {
       expect(await store.config.ensureGenerated({ ...first, key: 'number' })).to.equal(made);
     });
 
+    it('encrypts a value that was generated once, also when its field no longer is', async () => {
+      const key = createKey();
+      const store = await backend.open(key);
+      const field = { module: 'crm', service: 'crm', key: 'made', bytes: 8 };
+      await store.config.ensureGenerated(field);
+      await write(store, 'made', SECRET);
+      const [row] = await readRows();
+      expect(row?.value).to.not.contain(SECRET);
+      expect(await readValue(store, 'crm/made')).to.equal(SECRET);
+      const digests = await database.query.selectFrom('audit_row').select('value_digest').execute();
+      expect(digests[0]?.value_digest).to.match(/^hmac-sha256:/);
+      expect(await encryptStore(key)).to.equal(0);
+      expect(await (await backend.open(key)).config.ensureGenerated(field)).to.equal(SECRET);
+    });
+
     it('rejects a clear row that replaces an encrypted one, whatever its columns say', async () => {
       const store = await backend.open(createKey());
       await write(store, 'api_key', SECRET, SENSITIVE);

@@ -1,4 +1,5 @@
 import { SurfaceError, type SurfaceRecord, type SurfaceRecords } from '../../contract/index.js';
+import { parseStored } from '../../store/parse-stored.js';
 import type { Store } from '../../store/store.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
 import type { StoredSurfaceRecord } from '../../store/surface-records.js';
@@ -16,8 +17,10 @@ export function createSurfaceRecords(
   return {
     get: async (key) => {
       assertKey(key);
-      const stored = await translate(() => surfaceRecords.get(surface, key));
-      return stored && parseRecord(stored);
+      return translate(async () => {
+        const stored = await surfaceRecords.get(surface, key);
+        return stored && parseRecord(stored);
+      });
     },
     set: async (key, value, { expiresAt, only }) => {
       assertKey(key);
@@ -33,8 +36,7 @@ export function createSurfaceRecords(
     },
     list: async (prefix = '') => {
       if (!KEY_PREFIX.test(prefix)) throw new TypeError('the prefix is not that of a key');
-      const stored = await translate(() => surfaceRecords.list(surface, prefix));
-      return stored.map(parseRecord);
+      return translate(async () => (await surfaceRecords.list(surface, prefix)).map(parseRecord));
     },
   };
 }
@@ -58,7 +60,7 @@ function formatValue(value: unknown): string {
 }
 
 function parseRecord({ value, ...record }: StoredSurfaceRecord): SurfaceRecord {
-  return { ...record, value: JSON.parse(value) };
+  return { ...record, value: parseStored(value, `the record '${record.key}'`) };
 }
 
 async function translate<T>(work: () => Promise<T>): Promise<T> {

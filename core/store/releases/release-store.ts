@@ -10,6 +10,7 @@ import {
   storeTime,
   type UseDatabase,
 } from '../database.js';
+import { parseStored } from '../parse-stored.js';
 import type { Tables } from '../tables.js';
 import { countParts, insertPart, readPart, removeUnusedPart } from './release-parts.js';
 import type {
@@ -210,7 +211,11 @@ async function readState(
     .where('fleet', '=', fleet)
     .executeTakeFirst();
   const { active = null, canary = null, now = '' } = row ?? {};
-  return { active, canary: canary === null ? null : (JSON.parse(canary) as Canary), now };
+  return {
+    active,
+    canary: canary === null ? null : (parseStored(canary, 'the canary of the fleet') as Canary),
+    now,
+  };
 }
 
 async function listHosts(query: Kysely<Tables>, fleet: string): Promise<readonly ReleaseHost[]> {
@@ -360,10 +365,11 @@ async function prune(
 }
 
 function fromTable({ verdict, ...row }: Pick<Tables['release'], (typeof SUMMARY)[number]>) {
-  return { ...row, verdict: verdict === null ? null : (JSON.parse(verdict) as CanaryVerdict) };
+  const parsed = verdict === null ? null : parseStored(verdict, `the verdict of '${row.id}'`);
+  return { ...row, verdict: parsed as CanaryVerdict | null };
 }
 
 function fromHostTable({ host, release, problem, figures }: Tables['release_host']) {
-  const parsed = figures === null ? null : (JSON.parse(figures) as ReleaseHost['figures']);
-  return { host, release, problem, figures: parsed };
+  const parsed = figures === null ? null : parseStored(figures, `the report of host '${host}'`);
+  return { host, release, problem, figures: parsed as ReleaseHost['figures'] };
 }
