@@ -14,7 +14,7 @@ export function toOutcome(message: Msg, maxResponseBytes: number): Outcome {
     const message = 'no provider is subscribed to the subject';
     throw new ProviderFailure('unavailable', message, { phase: 'connecting' });
   }
-  const joined: Record<string, string> = {};
+  const joined: Record<string, string> = Object.create(null);
   for (const [name, values] of headers ?? []) {
     const lower = name.toLowerCase();
     const value = values.join(', ');

@@ -44,7 +44,9 @@ export function cleanSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema !== false;
   const { $ref: reference } = schema;
   if (reference !== undefined) return isText(reference) ? cleanReference(String(reference)) : true;
-  const values = Object.entries(schema).filter(([name, value]) => VALUES[name]?.(value) === true);
+  const values = Object.entries(schema).filter(
+    ([name, value]) => Object.hasOwn(VALUES, name) && VALUES[name]?.(value) === true,
+  );
   return separateAlternatives(
     loosenOthers({ ...Object.fromEntries(values), ...cleanSubschemas(schema) }),
   );

@@ -16,6 +16,7 @@ const HOSTILE = [
   `\\"; ${CODE} //`,
   ...['\n', '\r', '\u2028', '\u2029'].map((end) => `${end}${CODE}${end}`),
   `}; ${CODE} {`,
+  '__proto__',
 ];
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
@@ -36,6 +37,7 @@ function describeGet(schema: unknown, schemas: object = {}, more: object = {}) {
 function describeHostile(text: string) {
   const schema = {
     ...{ type: 'object', title: text, description: text, format: text, default: text },
+    [text]: text,
     properties: { [text]: { const: text, description: text }, value: { enum: [text, [text]] } },
     required: [text, `required ${text}`],
   };

@@ -166,6 +166,12 @@ describe('nats adapter', () => {
     expect(outcome).to.deep.equal({ status: 503, headers: {}, body: null });
   });
 
+  it('returns headers whose names objects have too', async () => {
+    await serve(() => ({ status: '204', headers: { constructor: 'a' } }));
+    const { headers } = await (await open()).invoke(createInvocation());
+    expect(headers).to.deep.equal({ constructor: 'a' });
+  });
+
   it('fails as timeout or cancelled when aborted, and drops the late reply', async () => {
     const messages: Msg[] = [];
     await serve((message) => {
