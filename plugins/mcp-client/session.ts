@@ -125,12 +125,15 @@ export class Session {
 
   /**
    * Asks once for all calls that fail meanwhile. With a ping: the server checks the session before
-   * anything else. A call may be denied for its caller, and every ping by a gateway. What the session
-   * was allowed at its start, the list of tools, is then denied only without the session, or with
-   * credentials that have become invalid.
+   * anything else. A call may be denied for its caller, and every ping rejected by the server or a
+   * gateway. What the session was allowed at its start, the list of tools, is then rejected only
+   * without the session, or with credentials that have become invalid.
    */
   #ask(doubt: Doubt): Promise<boolean> {
-    const method = doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping';
+    return this.#askWith(doubt === 'denied' && this.offers('tools') ? 'tools/list' : 'ping');
+  }
+
+  #askWith(method: 'ping' | 'tools/list'): Promise<boolean> {
     const known = this.#asking.get(method);
     const asking = known ?? this.#isForgotten(method).finally(() => this.#asking.delete(method));
     this.#asking.set(method, asking);
@@ -145,9 +148,9 @@ export class Session {
       return false;
     } catch (error) {
       const doubt = findDoubt(translateError(error, exchange), exchange);
-      const isUnsure = method === 'ping' && doubt === 'denied' && this.offers('tools');
-      if (isUnsure) return this.#ask(doubt);
-      return exchange.isSessionLost || doubt !== null;
+      const isRejected = exchange.isSessionLost || doubt !== null;
+      if (!isRejected || method === 'tools/list' || !this.offers('tools')) return isRejected;
+      return this.#askWith('tools/list');
     }
   }
 

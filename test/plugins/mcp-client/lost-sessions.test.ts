@@ -126,23 +126,28 @@ describe('sessions that an MCP server may have lost', () => {
     });
   });
 
-  for (const [what, reject] of Object.entries({
+  const REJECTIONS: Readonly<Record<string, (id?: unknown) => Response>> = {
     'a status of 400': () => new Response('Bad Request', { status: 400 }),
-    '200 and the error -32600': (id: unknown) =>
+    'a status of 403': () => new Response(null, { status: 403 }),
+    'a status of 405': () => new Response(null, { status: 405 }),
+    '200 and the error -32600': (id) =>
       Response.json({ jsonrpc: '2.0', id, error: { code: -32_600, message: 'no' } }),
-  } as Record<string, (id?: unknown) => Response>)) {
-    it(`keeps the session when a call gets ${what}, and pings alone are denied`, async () => {
-      const server = await serveForgetful(() => new Response(null, { status: 403 }), { tools: {} });
-      await run(server, async ({ host }) => {
-        const before = await call(host);
-        server.rejectCalls(true, reject);
-        expect(await call(host)).to.include({ status: 502 });
-        expect(count(server, 'tools/call')).to.equal(2);
-        server.rejectCalls(false);
-        expect(await call(host)).to.include({ text: before.text });
-        expect(countHandshakes(server)).to.equal(1);
+  };
+  for (const [what, reject] of Object.entries(REJECTIONS)) {
+    for (const [ofPings, rejectPing] of Object.entries(REJECTIONS)) {
+      it(`keeps the session when a call gets ${what}, and pings always get ${ofPings}`, async () => {
+        const server = await serveForgetful(rejectPing, { tools: {} });
+        await run(server, async ({ host }) => {
+          const before = await call(host);
+          server.rejectCalls(true, reject);
+          expect(await call(host)).to.include({ status: 502 });
+          expect(count(server, 'tools/call')).to.equal(2);
+          server.rejectCalls(false);
+          expect(await call(host)).to.include({ text: before.text });
+          expect(countHandshakes(server)).to.equal(1);
+        });
       });
-    });
+    }
   }
 
   it('lists the tools for a denied call while the ping of another waits', async () => {
