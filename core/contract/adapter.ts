@@ -161,7 +161,6 @@ export interface ModuleProblem {
  * lives as long as the host.
  *
  * Nothing here may block the event loop: the host and all other modules share it.
- *
  */
 export interface ProviderAdapter<Config = unknown> {
   /** {@link CONTRACT_VERSION}, set by {@link defineAdapter}. */

@@ -80,11 +80,12 @@ export type AuthenticationResult = Actor | SignedCredentials | RejectedCredentia
  *
  * Called at most once per request, many at the same time, with untrusted input. It must not block the event
  * loop and must compare secrets in constant time. Return `null` for unknown credentials and for those of
- * another scheme, `{rejected: 'expired'}` for those that it knows and rejects. If it throws, does not return within 5 s, or returns something else, the authenticator
- * has failed: the rest of the chain is called, and without an actor the request is 503.
+ * another scheme, `{rejected: 'expired'}` for those that it knows and rejects. If it throws, does not return
+ * within 5 s, or returns something else, the authenticator has failed: the rest of the chain is called, and
+ * without an actor the request is 503.
  */
 export interface Authenticator {
-  /** The name in logs: `^[a-z][a-z0-9-]*$`. */
+  /** The name of its factory, by which logs name it. */
   readonly name: string;
   /**
    * The headers that hold its credentials: 1 to 16 lower-case names. It is called only for a request with at

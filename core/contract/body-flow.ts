@@ -2,7 +2,7 @@ import type { BodyFlow, BodySink, BodyStream } from './body-stream.js';
 
 /** Opens a body for a sink, also one that can only be iterated. */
 export function openFlow(body: BodyStream, sink: BodySink): BodyFlow {
-  return body.pushTo?.(sink) ?? new IteratedFlow(body, sink);
+  return body.pushTo === undefined ? new IteratedFlow(body, sink) : body.pushTo(sink);
 }
 
 /** Pushes a body that can only be iterated. */

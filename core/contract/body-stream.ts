@@ -16,10 +16,10 @@ export interface BodySink {
   /**
    * Receives the next part, whose bytes must not be changed before `BodyFlow.reuse`.
    * @returns whether more may follow; after `false` nothing does until `BodyFlow.resume`, which is
-   * called later, and never within this method
+   * called later, and never within this method. The host fails a response that ignores it as `protocol`
    */
   write(part: Uint8Array): boolean;
-  /** Called once, after the last part of a complete body. */
+  /** Called once, after the last part of a complete body, where a part could follow. */
   end(): void;
   /**
    * Called once instead of `end`, if the body does not arrive whole, with the error that the

@@ -79,9 +79,9 @@ export interface FailureOptions extends ErrorOptions {
 }
 
 /**
- * The error that an adapter throws from `invoke`, `manifest` and `check`. Any other error counts as
- * `protocol` and is logged as an error of the adapter. The message is logged and never sent to a client.
- * Message, `detail` and `cause` must not contain a secret.
+ * The error that an adapter throws from `invoke`, `manifest` and `check`. Any other error, and a code that is not in
+ * {@link FAILURE_CODES}, counts as `protocol`; an error of another class is logged as one of the adapter. The message
+ * is logged and never sent to a client. Message, `detail` and `cause` must not contain a secret.
  */
 export class ProviderFailure extends Error {
   /** The mark, shared by all copies of the contract. */

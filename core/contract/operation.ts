@@ -31,11 +31,11 @@ export interface HttpRouteOperation {
    */
   readonly body: Uint8Array | null;
   /**
-   * Instead of `body`: any bytes, or long JSON that is checked on its way, which arrive while the adapter reads. Read it at most once, when the request can
-   * be sent, and no faster than the provider takes it. If it throws, the connection to the provider must be closed,
-   * so that no provider accepts the body as complete. Its length is `content-length` of `headers`; without that header
-   * it is not known. The last bytes of JSON come only once the body has proved valid. Used only with
-   * `supports.streams`.
+   * Instead of `body`: any bytes, or long JSON that is checked on its way, which arrive while the adapter reads. Read
+   * it at most once, when the request can be sent, and no faster than the provider takes it. If it throws, the
+   * connection to the provider must be closed, so that no provider accepts the body as complete. Its length is
+   * `content-length` of `headers`; without that header it is not known. The last bytes of JSON come only once the body
+   * has proved valid. Used only with `supports.streams`.
    */
   readonly bodyStream?: BodyStream;
   /**
@@ -132,7 +132,10 @@ export interface Invocation {
    * characters. A transport with headers passes them on unchanged.
    */
   readonly headers: Readonly<Record<string, string>>;
-  /** The selected endpoint of `Provider.endpoints()`; absent if the provider has none. */
+  /**
+   * The selected endpoint of `Provider.endpoints()`; absent if the provider has none. One that it does not
+   * have any more fails as `unavailable`.
+   */
   readonly endpoint?: string;
   /** The context of the call. */
   readonly context: CallContext;
@@ -149,8 +152,8 @@ export interface Invocation {
   readonly holdBytes?: number;
   /**
    * Aborted at the deadline or when the client closes the connection. Its reason is the `ProviderFailure` to
-   * throw, from a stream as well. The adapter then stops, releases its resources and settles at once; a call that is already
-   * aborted is never sent. The host does not wait for an adapter that ignores it.
+   * throw, from a stream as well. The adapter then stops, releases its resources and settles at once; a call that
+   * is already aborted is never sent. The host does not wait for an adapter that ignores it.
    */
   readonly signal: AbortSignal;
   /**

@@ -6,9 +6,9 @@ import type { SurfaceFactory } from './surface.js';
 
 /**
  * The default export of a plugin's entry. The entry is imported once, when a descriptor first names one of
- * its kinds or the host starts with one of its authenticators or surfaces, and must end its import within
- * 5 s. A new version needs a restart. The entry is first imported in a disposable worker thread, so it runs
- * twice and must only define things.
+ * its kinds or signers, the host starts with one of its authenticators or surfaces, or a command uses one of
+ * its importers. Its import may wait for 5 s, and must end within 25 s. A new version needs a restart. The entry
+ * is first imported in a disposable worker thread, so it runs twice and must only define things.
  */
 export interface Plugin {
   /** Their kinds must be exactly those of `kinds` in `plugin.json`. Default: none. */

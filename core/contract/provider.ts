@@ -82,7 +82,6 @@ export interface ProviderRoute {
  * An opened provider. Methods run concurrently, in any order, any number of times. None is called after the
  * scope has closed; calls in flight then settle as `unavailable`. No method may block the event loop. All
  * fail by rejecting; anything but a `ProviderFailure` is an error of the adapter.
- *
  */
 export interface Provider {
   /**
@@ -97,7 +96,6 @@ export interface Provider {
    * Resolves if the provider can serve. Called for each endpoint at the interval of
    * {@link Provider.balancing}, and only with one; the signal is aborted after `timeoutMs`.
    * @throws ProviderFailure if it cannot.
-   *
    */
   check(signal: AbortSignal, endpoint?: string): Promise<void>;
   /**
@@ -109,7 +107,6 @@ export interface Provider {
    * The replicas, the same at each call unless there is {@link Provider.followEndpoints}. The host selects one
    * and passes it as `invocation.endpoint`, also if there is only one. Absent or empty: there is nothing to
    * select.
-   *
    */
   endpoints?(): readonly Endpoint[];
   /**

@@ -8,7 +8,6 @@ export interface Scope {
   /**
    * Registers a function that runs at the close: last in, first out, each awaited for at most 2 s. One that
    * throws or hangs is logged, and the others still run. After the close it runs at once.
-   *
    */
   defer(undo: () => void | Promise<void>): void;
 }

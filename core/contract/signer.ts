@@ -59,8 +59,8 @@ export interface SignerFactory<Config = unknown> {
   readonly config: Struct<Config, unknown>;
   /**
    * Must end within 5 s, and must not require that remote services are running.
-   * @throws Error for a config that cannot work: the descriptor is rejected with the error's message, which must not
-   * contain a secret.
+   * @throws Error for a config that cannot work: the descriptor is rejected with the name of the signer and the
+   * error's message, which must not contain a secret.
    */
   open(config: Config, context: SignerContext): Signer | Promise<Signer>;
 }

@@ -4,6 +4,7 @@ type Fields = Record<string, unknown>;
 
 const REDACTED = '[redacted]';
 const CUT = '[cut]';
+const UNREADABLE = '[unreadable]';
 
 /** Caches results, because a lookup takes a tenth of the time of the regular expressions. */
 const sensitivity = new Map<string, boolean>();
@@ -41,11 +42,18 @@ export function redactFields(fields: Fields): Fields {
 
 function redactObject(fields: Fields, depth: number): Fields {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      isSecret(name, value) ? REDACTED : redactValue(value, depth + 1),
-    ]),
+    Object.keys(fields).map((name) => [name, redactMember(fields, name, depth)]),
   );
+}
+
+function redactMember(fields: Fields, name: string, depth: number): unknown {
+  try {
+    const value = fields[name];
+    return isSecret(name, value) ? REDACTED : redactValue(value, depth + 1);
+  } catch {
+    // Plugins may log objects whose getters throw.
+    return UNREADABLE;
+  }
 }
 
 /** A text that is not secret, although the name of its field looks like it: the id of a token. */

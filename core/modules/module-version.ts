@@ -19,7 +19,7 @@ import { checkedProvider } from '../provider/checked-provider.js';
 import { Deadline } from '../provider/deadline.js';
 import type { KnownModule } from '../provider/known-module.js';
 import type { LoadShedder } from '../provider/load-shedding.js';
-import { createLogMask, createMask, maskFailure } from '../provider/mask-failure.js';
+import { createLogMask, createMask, maskFailure, maskMessage } from '../provider/mask-failure.js';
 import type { OpenStreams } from '../provider/open-streams.js';
 import { ProviderClient } from '../provider/provider-client.js';
 import type { RateLimiters } from '../provider/rate-limiter.js';
@@ -98,7 +98,10 @@ export async function openVersion(
   const { descriptor, adapter, references } = prepared;
   const { module } = descriptor;
   const { exchange } = descriptor.configDescription ?? {};
-  const log = withFields(context.log, { module: descriptor.module });
+  const secrets = [{ references }, ...prepared.furtherProviders].flatMap(
+    (provider) => provider.references.secrets,
+  );
+  const log = withMask(withFields(context.log, { module }), createLogMask(secrets));
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
   const owner = prepared.isTracked ? uncaughtErrors : null;
   const scope = new ModuleScope(log, owner);
@@ -114,10 +117,7 @@ export async function openVersion(
       adapter.open(config, {
         module,
         scope,
-        log: withMask(
-          section === undefined ? log : withFields(log, { [section]: true }),
-          createLogMask(references.secrets),
-        ),
+        log: section === undefined ? log : withFields(log, { [section]: true }),
         stateDir: join(context.stateDir, 'modules', encodeURIComponent(module), section ?? ''),
         secret: references.secret,
         file: references.file,
@@ -152,7 +152,7 @@ export async function openVersion(
     return createVersion(prepared, { createObserver, ...opening }, { ...context, log });
   } catch (error) {
     await scope.close();
-    throw error;
+    throw maskMessage(error, createMask(secrets));
   }
 }
 

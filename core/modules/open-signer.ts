@@ -12,10 +12,12 @@ import { nameError } from '../lib/name-error.js';
 import { withTimeout } from '../lib/promises.js';
 import { isMapping } from '../lib/read-member.js';
 import { findSignedHeaderProblem } from '../lib/signed-headers.js';
+import { toError } from '../lib/to-error.js';
 import { createLogInterval } from '../log/log-interval.js';
 
 /** A call waits for its signature. Milliseconds. */
 const SIGN_TIMEOUT_MS = 1_000;
+const OPEN_TIMEOUT_MS = 5_000;
 const LOG_INTERVAL_MS = 1_000;
 
 /**
@@ -23,20 +25,26 @@ const LOG_INTERVAL_MS = 1_000;
  * headers are validated.
  * @param owner receives its uncaught errors
  * @returns a signer whose `sign` rejects only with a ProviderFailure in phase `preparing`
- * @throws Error when it cannot be opened.
+ * @throws Error that names the signer when it cannot be opened.
  */
 export async function openSigner(
-  { name, open, config: struct }: SignerFactory,
+  factory: SignerFactory,
   config: unknown,
   context: SignerContext,
   owner: ErrorOwner | null,
 ): Promise<Signer> {
-  const [invalid, validConfig] = struct.validate(config, { coerce: true });
+  const { name } = factory;
+  const [invalid, validConfig] = factory.config.validate(config, { coerce: true });
   if (invalid !== undefined) throw new Error(`signer '${name}' does not accept its config`);
-  const opened = (await runAs(owner, () => open(validConfig, context))) as Partial<Signer> | null;
+  const opening = runAs(owner, async () => factory.open(validConfig, context));
+  const opened = (await withTimeout<unknown>(opening, OPEN_TIMEOUT_MS, createLateError).catch(
+    (error: unknown) => {
+      throw createUnusable(name, toError(error).message);
+    },
+  )) as Partial<Signer> | null | undefined;
   const sign = opened?.sign;
   if (typeof sign !== 'function') {
-    throw new Error(`signer '${name}' cannot be used: 'open' must return an object with 'sign'`);
+    throw createUnusable(name, "'open' must return an object with 'sign'");
   }
   const report = createReport(name, context.log);
   const createLate = () => createFailure(name, `no signature within ${SIGN_TIMEOUT_MS} ms`);
@@ -55,6 +63,12 @@ export async function openSigner(
       }
     },
   };
+}
+
+const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
+
+function createUnusable(signer: string, problem: string): Error {
+  return new Error(`signer '${signer}' cannot be used: ${problem}`);
 }
 
 function createReport(signer: string, log: Log): (failure: ProviderFailure) => void {

@@ -1,30 +1,12 @@
-import {
-  array,
-  date,
-  define,
-  enums,
-  nullable,
-  number,
-  optional,
-  refine,
-  size,
-  string,
-  type,
-} from 'superstruct';
 import type { AnyStruct } from '../contract/described.js';
-import { matching } from '../contract/described.js';
+import type { Balancing, Endpoint, FoundEndpoints, Provider } from '../contract/index.js';
 import {
-  BALANCING_STRATEGIES,
-  type Balancing,
-  type Endpoint,
-  type FoundEndpoints,
-  type Provider,
-} from '../contract/index.js';
-import { wholeNumber } from '../document/structs.js';
+  balancing as balancingStruct,
+  endpointList,
+  foundEndpoints,
+} from '../contract/provider-rules.js';
 import { validateStruct } from '../document/validate.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
-import { MAX_TIMER_MS } from '../lib/promises.js';
-import { isBaseUrl } from './endpoint-base.js';
 
 const METHODS = ['manifest', 'check', 'invoke'] as const;
 const OPTIONAL_METHODS = [
@@ -35,41 +17,6 @@ const OPTIONAL_METHODS = [
   'useRoutes',
   'facts',
 ] as const;
-
-/** The maximum number of endpoints that are resolved while the provider is open. */
-const MAX_FOUND = 256;
-
-// `type`, not `object`: an endpoint may have further members.
-const ENDPOINTS = array(
-  type({
-    id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
-    weight: refine(number(), 'a number, at least 1', (weight) => weight >= 1),
-    url: optional(define<string>('an http or https URL that can be a base', isBaseUrl)),
-    priority: optional(wholeNumber(0)),
-  }),
-);
-const FOUND = type({
-  endpoints: refine(
-    size(ENDPOINTS, 0, MAX_FOUND),
-    'a list of endpoints with different ids',
-    (endpoints) => new Set(endpoints.map(({ id }) => id)).size === endpoints.length,
-  ),
-  resolvedAt: nullable(date()),
-  resolveError: nullable(string()),
-  resolveFailures: wholeNumber(0),
-});
-const BALANCING = type({
-  strategy: enums(BALANCING_STRATEGIES),
-  hashHeader: nullable(string()),
-  health: nullable(
-    type({
-      intervalMs: wholeNumber(1, MAX_TIMER_MS),
-      timeoutMs: wholeNumber(1, MAX_TIMER_MS),
-      failures: wholeNumber(1),
-      successes: wholeNumber(1),
-    }),
-  ),
-});
 
 /**
  * Validates the provider of an adapter, which is third-party code, and runs all of its code under
@@ -104,7 +51,7 @@ function checkFollowing(
 ): Pick<Provider, 'followEndpoints'> {
   if (provider.followEndpoints === undefined) return {};
   const check = (endpoints: FoundEndpoints): FoundEndpoints => {
-    validateConstant(endpoints, FOUND, kind, 'followEndpoints');
+    validateConstant(endpoints, foundEndpoints, kind, 'followEndpoints');
     return { ...endpoints, endpoints: endpoints.endpoints.map(copyEndpoint) };
   };
   return {
@@ -128,9 +75,9 @@ function readConstants(
 ): Pick<Provider, 'endpoints' | 'balancing'> {
   const listed = provider.endpoints?.();
   const balancing = provider.balancing?.();
-  if (listed !== undefined) validateConstant(listed, ENDPOINTS, kind, 'endpoints');
+  if (listed !== undefined) validateConstant(listed, endpointList, kind, 'endpoints');
   const endpoints = listed?.map(copyEndpoint);
-  if (balancing !== undefined) validateConstant(balancing, BALANCING, kind, 'balancing');
+  if (balancing !== undefined) validateConstant(balancing, balancingStruct, kind, 'balancing');
   return {
     ...(endpoints !== undefined && { endpoints: () => endpoints }),
     ...(balancing !== undefined && { balancing: (): Balancing => balancing }),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  FAILURE_CODES,
   type InvalidPart,
   isProviderFailure,
   ProviderFailure,
@@ -14,6 +15,7 @@ import {
   shortenMasked,
   UNCHANGED,
 } from '../lib/secrets/mask-secrets.js';
+import { toError } from '../lib/to-error.js';
 
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
@@ -46,18 +48,22 @@ export function createLogMask(secrets: readonly Secret[]): Mask {
 }
 
 /**
- * Removes credentials from a failure, because failures are logged, recorded and shown. Other errors
- * are returned unchanged.
+ * Removes credentials from a failure, because failures are logged, recorded and shown. A code that
+ * the contract does not have becomes `protocol`. Other errors are returned unchanged.
  */
 export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
   if (!isProviderFailure(error)) return error;
-  const { failure, status, phase, message, detail } = error;
+  const { status, phase, message, detail } = error;
+  const failure = FAILURE_CODES.includes(error.failure) ? error.failure : 'protocol';
   const retryAfterMs = readRetryAfterMs(error);
   // An adapter may have cut what it quotes.
   const maskText = (text: unknown) => (typeof text === 'string' ? mask(text, mayBeCut(text)) : '');
   const masked = { message: maskText(message), detail: maskText(detail) };
   const invalid = listInvalidParts(error, mask);
-  const isClean = masked.message === message && (masked.detail === detail || detail === undefined);
+  const isClean =
+    failure === error.failure &&
+    masked.message === message &&
+    (masked.detail === detail || detail === undefined);
   if (isClean && isDeepStrictEqual(invalid, listInvalidParts(error))) return error;
   // Omits the cause, which has the same text.
   return new ProviderFailure(failure, masked.message, {
@@ -67,6 +73,13 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
     invalid,
     ...(retryAfterMs !== null && { retryAfterMs }),
   });
+}
+
+/** Removes credentials from the message of an error that an adapter or a signer threw while it opened. */
+export function maskMessage(error: unknown, mask: Mask): unknown {
+  const { message } = toError(error);
+  const masked = mask(message, mayBeCut(message));
+  return masked === message ? error : new Error(masked);
 }
 
 const MAX_PARTS = 20;
@@ -96,5 +109,6 @@ export function listInvalidParts(
 /** When a provider that is starting may be called again, in milliseconds; `null` for any other failure. */
 export function readRetryAfterMs({ failure, phase, retryAfterMs }: ProviderFailure): number | null {
   const isStarting = failure === 'unavailable' && phase === 'preparing';
-  return isStarting && typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : null;
+  const isTime = Number.isFinite(retryAfterMs) && (retryAfterMs ?? 0) > 0;
+  return isStarting && isTime ? retryAfterMs : null;
 }

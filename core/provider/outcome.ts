@@ -146,7 +146,8 @@ const SWITCHING_PROTOCOLS = 101;
 const NO_SECRETS: readonly Secret[] = [];
 
 /** Reads the credentials of the request. Validated, because adapters are third-party code. */
-export function readSecrets({ secrets }: Outcome): readonly Secret[] {
+export function readSecrets(outcome: Outcome | null): readonly Secret[] {
+  const secrets: unknown = outcome?.secrets;
   if (!Array.isArray(secrets)) return NO_SECRETS;
   return secrets.filter((secret) => typeof secret?.reveal === 'function' && secret.reveal() !== '');
 }

@@ -60,6 +60,8 @@ export class ResponseStream implements AbortListener, BodySink {
   #maxBytes: number;
   #isEndless: boolean;
   #isOpen = true;
+  /** Whether the adapter may pass a part, or the end. */
+  #isAsked = false;
   #failure: ProviderFailure | null = null;
 
   constructor(options: ResponseStreamOptions) {
@@ -69,6 +71,8 @@ export class ResponseStream implements AbortListener, BodySink {
     this.#isEndless = options.isEndless === true;
     this.#flow = openFlow(options.source, this);
     options.deadline.addEventListener('abort', this);
+    // It may have failed already, when there was nothing to stop.
+    if (!this.#isOpen) this.#stop();
   }
 
   /** Called when the call was aborted, possibly while the client reads nothing. */
@@ -134,6 +138,7 @@ export class ResponseStream implements AbortListener, BodySink {
       this.#fail(createStall(side, problem));
     });
     this.#pace.wait('provider');
+    this.#isAsked = true;
     try {
       this.#flow.resume();
     } catch (error) {
@@ -154,12 +159,15 @@ export class ResponseStream implements AbortListener, BodySink {
   write(part: Uint8Array): boolean {
     if (!this.#isOpen) return false;
     try {
+      this.#assertAsked();
       this.#receive(part);
     } catch (error) {
       this.#fail(this.#translate(error));
       return false;
     }
+    this.#isAsked = false;
     const isTaken = this.#isOpen && this.#pass(part);
+    if (isTaken) this.#isAsked = true;
     this.#pace?.wait(isTaken ? 'provider' : 'client');
     return isTaken;
   }
@@ -168,6 +176,7 @@ export class ResponseStream implements AbortListener, BodySink {
   end(): void {
     if (!this.#isOpen) return;
     try {
+      this.#assertAsked();
       this.#finish();
     } catch (error) {
       this.#fail(this.#translate(error));
@@ -218,6 +227,11 @@ export class ResponseStream implements AbortListener, BodySink {
     return null;
   }
 
+  /** @throws ProviderFailure for a source that ignores a pause, which would fill the memory. */
+  #assertAsked(): void {
+    if (!this.#isAsked) throw this.#createUnusable('was pushed before it was asked for');
+  }
+
   /** @throws ProviderFailure for a part that must not be passed on. */
   #receive(chunk: unknown): void {
     const { announced } = this.#options;
@@ -248,13 +262,17 @@ export class ResponseStream implements AbortListener, BodySink {
     this.#failure = failure;
     // Both release resources of the adapter, which may ignore its signal or the end of reading.
     this.#options.deadline.abort(failure);
+    this.#stop();
+    this.#end(failure);
+    this.#reader?.fail(this.toError(failure));
+  }
+
+  #stop(): void {
     try {
       this.#flow.stop();
     } catch {
       // The adapter has no further use.
     }
-    this.#end(failure);
-    this.#reader?.fail(this.toError(failure));
   }
 
   #end(failure: ProviderFailure | null): void {

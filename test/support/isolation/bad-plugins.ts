@@ -156,6 +156,18 @@ export const BAD_PLUGINS: Readonly<Record<string, BadPlugin>> = {
       reason: /opened an invalid provider: missing key 'id' in 'endpoints\[0\]'/,
     },
   },
+  'two endpoints with one id': {
+    entry: adapterSource('KIND', {
+      provider: "endpoints: () => [{ id: 'a', weight: 1 }, { id: 'a', weight: 1 }],",
+    }),
+    module: { state: 'refused', reason: /'endpoints' must be a list of endpoints with different/ },
+  },
+  'an endpoint with a weight without an end': {
+    entry: adapterSource('KIND', {
+      provider: "endpoints: () => [{ id: 'a', weight: Infinity }],",
+    }),
+    module: { state: 'refused', reason: /'endpoints\[0\]\.weight' must be a whole number/ },
+  },
   'checks every 0 ms': {
     entry: adapterSource('KIND', {
       provider: `balancing: () => ({ strategy: 'round_robin', hashHeader: null,

@@ -50,8 +50,15 @@ export default { signers: [
       };
     },
   }),
-  defineSigner({ name: 'acme-closed', config: object({}), open: () => { throw new Error('no licence'); } }),
+  defineSigner({
+    name: 'acme-closed',
+    config: object({ key: secretReference() }),
+    open: ({ key }, context) => { throw new Error('no license for ' + context.secret(key).reveal()); },
+  }),
+  defineSigner({ name: 'acme-late', config: object({}), open: () => new Promise(() => {}) }),
 ] };`;
+
+const SIGNERS = ['acme-hmac', 'acme-closed', 'acme-late'];
 
 const ROUTES = [
   { method: 'GET', path: '/items', capability: 'crm.read' },
@@ -74,7 +81,7 @@ describe('a module with a signer', () => {
 
   const folder = createFolder();
   const provider = use(() => {
-    const manifest = { kinds: undefined, signers: ['acme-hmac', 'acme-closed'] };
+    const manifest = { kinds: undefined, signers: SIGNERS };
     writePlugin(join(folder, 'plugins'), { name: 'acme', manifest, entry: ENTRY });
     let failures = 0;
     return startProvider((request, response) => {
@@ -91,7 +98,8 @@ describe('a module with a signer', () => {
       args: ['--plugins', join(folder, 'plugins')],
       files: {
         'crm.json': describeSigned('crm', good),
-        'closed.json': describeSigned('closed', { signer: 'acme-closed' }),
+        'closed.json': describeSigned('closed', { ...good, signer: 'acme-closed' }),
+        'late.json': describeSigned('late', { signer: 'acme-late' }),
         ...Object.fromEntries(
           MODES.map((mode) => [
             `${mode}.json`,
@@ -184,17 +192,20 @@ describe('a module with a signer', () => {
     });
   }
 
-  it('is rejected with the reason if its signer does not open', async () => {
-    const { modules } = JSON.parse(await readText('/modules'));
-    const closed = modules.find(({ name }: { name: string }) => name === 'closed');
-    expect(closed).to.include({ state: 'refused' });
-    expect(closed.reason).to.include('no licence');
-  });
+  const UNOPENED = { closed: 'no license for [redacted]', late: 'it did not open within 5000 ms' };
+  for (const [name, problem] of Object.entries(UNOPENED)) {
+    it(`is rejected with the name and the reason of a signer that does not open: ${name}`, async () => {
+      const { modules } = JSON.parse(await readText('/modules'));
+      const module = modules.find((entry: { name: string }) => entry.name === name);
+      const reason = `signer 'acme-${name}' cannot be used: ${problem}`;
+      expect(module).to.include({ state: 'refused', reason });
+    });
+  }
 
   it('is shown with its plugin', async () => {
     const { plugins } = JSON.parse(await readText('/plugins'));
     const acme = plugins.find(({ name }: { name: string }) => name === 'acme');
-    expect(acme).to.deep.include({ state: 'loaded', signers: ['acme-hmac', 'acme-closed'] });
+    expect(acme).to.deep.include({ state: 'loaded', signers: SIGNERS });
   });
 
   it('is validated by modgate check', async () => {
@@ -208,7 +219,7 @@ describe('a module with a signer', () => {
     expect(await check(good)).to.deep.equal([]);
     expect(await check({ ...good, signer: 'acme-hmca' })).to.deep.equal([
       [
-        "'provider.config.auth.signer' must be one of acme-closed, acme-hmac",
+        "'provider.config.auth.signer' must be one of acme-closed, acme-hmac, acme-late",
         "did you mean 'acme-hmac'?",
       ],
     ]);
