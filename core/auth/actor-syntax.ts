@@ -1,14 +1,11 @@
 import { matching } from '../contract/described.js';
-import { ACTOR_ID } from '../lib/actor-name.js';
+import { ACTOR_ID, SCOPE } from '../lib/actor-name.js';
 
 /** The id of a token that the host itself issues or lists: a word that needs no quotes anywhere. */
 export const TOKEN_ID = /^[A-Za-z0-9._@-]{1,128}$/;
 
 export const ACTOR_ID_RULE =
   '1 to 255 characters without control characters and without space at the ends';
-
-/** Visible ASCII without a comma, at least one character. */
-export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
 
 /**
  * Longer tokens are rejected before they are parsed. Characters; a request head has at most 16 KiB, and the tokens

@@ -1,29 +1,25 @@
-import {
-  ACTOR_KINDS,
-  type Actor,
-  type ActorKind,
-  type Authenticator,
-  CREDENTIAL_REASONS,
-  type CredentialReason,
-  type Log,
+import type {
+  Actor,
+  AuthenticationResult,
+  Authenticator,
+  CredentialReason,
+  Log,
+  RejectedCredentials,
 } from '../contract/index.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { UncaughtErrors } from '../isolation/uncaught-errors.js';
-import { ACTOR_ID } from '../lib/actor-name.js';
+import { findResultProblem } from '../lib/authentication-result.js';
+import { readDeclaration } from '../lib/authenticator-declaration.js';
 import { withTimeout } from '../lib/promises.js';
 import { withFields } from '../log/logger.js';
 import type { AcceptedTokens } from './accepted-tokens.js';
-import { SCOPE } from './actor-syntax.js';
 import type { CallerCredentials } from './caller-credentials.js';
-import { readDeclaration } from './declaration.js';
 import type { AuthenticatedActor, Roles } from './roles.js';
 
 /** The default of `limits.timeout_ms`: authentication takes no longer than a call. */
 const RESPONSE_TIMEOUT_MS = 5000;
 /** Waiting requests per authenticator: limits the cost of one that hangs. */
 const MAX_WAITING = 1024;
-
-const SHA256_HEX = /^[0-9a-f]{64}$/;
 
 /** The caller of a request. */
 export interface Authenticated {
@@ -156,28 +152,25 @@ interface CheckedResult {
  */
 function validateResult(result: unknown, checked: CheckedResult): Authenticated | Rejected {
   const { name, readsCookies, isBuiltIn } = checked;
-  if (result === null) return UNKNOWN_CREDENTIALS;
-  if (typeof result === 'object' && 'rejected' in result) {
-    const { rejected, token = null, detail = null } = result as Partial<Rejected>;
-    if (rejected === undefined || !CREDENTIAL_REASONS.includes(rejected)) {
-      throw new Error(`authenticator '${name}' rejected credentials with an unknown reason`);
-    }
+  const problem = findResultProblem(result);
+  if (problem !== null) throw new Error(`authenticator '${name}' ${problem}`);
+  const valid = result as AuthenticationResult;
+  if (valid === null) return UNKNOWN_CREDENTIALS;
+  if ('rejected' in valid) {
+    const {
+      rejected,
+      token = null,
+      detail = null,
+    } = valid as RejectedCredentials & Partial<Rejected>;
     return isBuiltIn ? { rejected, token, detail } : { rejected, token: null, detail: null };
   }
-  const isSigned = typeof result === 'object' && result !== null && 'actor' in result;
-  if (!isSigned) return { actor: readActor(result, checked), bodySha256: null, readsCookies };
-  const { actor, bodySha256 } = result as {
-    readonly actor: unknown;
-    readonly bodySha256?: unknown;
-  };
-  if (typeof bodySha256 !== 'string' || !SHA256_HEX.test(bodySha256)) {
-    throw new Error(`authenticator '${name}' returned an invalid 'bodySha256'`);
-  }
+  if (!('actor' in valid))
+    return { actor: readActor(valid, checked), bodySha256: null, readsCookies };
+  const { actor, bodySha256 } = valid;
   return { actor: readActor(actor, checked), bodySha256, readsCookies };
 }
 
-function readActor(result: unknown, { name, roles, isBuiltIn }: CheckedResult): Actor {
-  const actor = validateActor(result, name);
+function readActor(actor: Actor, { name, roles, isBuiltIn }: CheckedResult): Actor {
   // Only authenticators of the host may limit the scopes of roles: the contract has no such member.
   return roles.resolve(isBuiltIn ? actor : withoutBounds(actor), name);
 }
@@ -186,25 +179,4 @@ function withoutBounds(actor: AuthenticatedActor): AuthenticatedActor {
   if (actor.allowedScopes === undefined) return actor;
   const { allowedScopes: _unknown, ...contractActor } = actor;
   return contractActor;
-}
-
-function validateActor(result: unknown, name: string): Actor {
-  const { kind, id, scopes, roles, expiresAt } = (result ?? {}) as Partial<Actor>;
-  if (!ACTOR_KINDS.includes(kind as ActorKind)) throw invalidActor(name, 'kind');
-  if (typeof id !== 'string' || !ACTOR_ID.test(id)) throw invalidActor(name, 'id');
-  if (!(scopes instanceof Set)) throw invalidActor(name, 'scopes');
-  for (const scope of scopes as ReadonlySet<unknown>) {
-    if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidActor(name, 'scopes');
-  }
-  if (roles !== undefined && !isListOfTexts(roles)) throw invalidActor(name, 'roles');
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) throw invalidActor(name, 'expiresAt');
-  return result as Actor;
-}
-
-function isListOfTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-function invalidActor(name: string, member: string): Error {
-  return new Error(`authenticator '${name}' returned an actor with an invalid '${member}'`);
 }

@@ -1,5 +1,9 @@
 import { ConfigError } from '../errors.js';
-import { DEFAULT_CHALLENGES, DEFAULT_READS, type Declaration } from './declaration.js';
+import {
+  DEFAULT_CHALLENGES,
+  DEFAULT_READS,
+  type Declaration,
+} from '../lib/authenticator-declaration.js';
 
 export const BASIC_CHALLENGE = 'Basic realm="modgate"';
 

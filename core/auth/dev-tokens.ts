@@ -1,6 +1,7 @@
 import type { Actor, ActorKind, Authenticator } from '../contract/index.js';
+import { SCOPE } from '../lib/actor-name.js';
 import { isProxyHeader } from '../lib/loopback.js';
-import { MAX_TOKEN_LENGTH, SCOPE, TOKEN_ID } from './actor-syntax.js';
+import { MAX_TOKEN_LENGTH, TOKEN_ID } from './actor-syntax.js';
 
 const DEV_PREFIX = /^dev-(?:service|system|user):/;
 

@@ -1,7 +1,7 @@
 import type { ActorKind } from '../contract/index.js';
-import { ACTOR_ID } from '../lib/actor-name.js';
+import { ACTOR_ID, SCOPE } from '../lib/actor-name.js';
 import { readMember } from '../lib/read-member.js';
-import { ACTOR_ID_RULE, SCOPE } from './actor-syntax.js';
+import { ACTOR_ID_RULE } from './actor-syntax.js';
 import { type ActorMapping, type ClaimName, ISSUER_DEFAULTS } from './issuers-file.js';
 import { createClaimError } from './rejected-token.js';
 import type { AuthenticatedActor } from './roles.js';

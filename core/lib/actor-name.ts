@@ -4,6 +4,9 @@ import { nameNetwork } from './client-network.js';
 /** The id of an actor: text of 1 to 255 code points, without controls and without space at its ends. */
 export const ACTOR_ID = /^(?!\s)[^\p{Cc}\p{Cs}]{1,255}(?<!\s)$/u;
 
+/** Visible ASCII without a comma, at least one character. */
+export const SCOPE = /^[\x21-\x2b\x2d-\x7e]+$/;
+
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
 /** The id of a caller without credentials, also in `explain`. */

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type { Actor, AuthenticationResult, Authenticator } from '../contract/index.js';
+import { findResultProblem } from '../lib/authentication-result.js';
 import type {
   AuthenticatorSubject,
   GivenCredentials,
@@ -69,12 +70,15 @@ export class AuthenticatorHarness {
     }
   }
 
-  /** @throws AssertionError for an authenticator that throws, which callers would see as a 500. */
+  /** @throws AssertionError for an authenticator that fails, which callers would see as a 503. */
   async authenticate(subject: string, partial: GivenCredentials): Promise<Accepted | null> {
     const credentials = completeCredentials(partial);
     const work = (async () => this.authenticator.authenticate(credentials))();
     try {
-      return readAccepted(await this.wait.settles(`authenticate of ${subject}`, work));
+      const result = await this.wait.settles(`authenticate of ${subject}`, work);
+      const problem = findResultProblem(result);
+      if (problem === null) return readAccepted(result);
+      throw new AssertionError({ message: `authenticate of ${subject} ${problem}` });
     } catch (error) {
       if (error instanceof AssertionError) throw error;
       const message = `authenticate of ${subject} must not throw, it threw ${describe(error)}`;
@@ -104,5 +108,5 @@ function readAccepted(result: AuthenticationResult): Accepted | null {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? error.name : `a ${typeof error}`;
+  return error instanceof Error ? `${error}` : `a ${typeof error}`;
 }

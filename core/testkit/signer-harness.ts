@@ -45,7 +45,7 @@ export class SignerHarness {
       return await this.wait.settles(`sign of ${subject}`, work);
     } catch (error) {
       if (error instanceof AssertionError) throw error;
-      const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
+      const thrown = error instanceof Error ? `${error}` : `a ${typeof error}`;
       throw new AssertionError({
         message: `sign of ${subject} must not throw, it threw ${thrown}`,
       });

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { type Actor, isSurfaceError, type Surface, type SurfaceCall } from '../contract/index.js';
+import { assertResponse } from '../lib/surface-rules.js';
 import { createFakeSurfaceContext, type FakeSurfaceContext } from './fakes/fake-surface-context.js';
 import { createWait, openLikeHost } from './start-subject.js';
 import type { SurfaceRequest, SurfaceSubject } from './surface-subject.js';
@@ -75,17 +76,13 @@ export class SurfaceHarness {
     })();
     try {
       const response = await this.wait.settles(subject, work);
-      if (response instanceof Response) return { kind: 'response', response };
+      return { kind: 'response', response: assertResponse(response) };
     } catch (error) {
       if (isSurfaceError(error)) return { kind: 'problem', code: error.code, isFromHead };
       if (error instanceof AssertionError) throw error;
-      const thrown = error instanceof Error ? error.name : `a ${typeof error}`;
-      throw new AssertionError({
-        message: `${subject} must not throw ${thrown}`,
-        operator: 'fetch',
-      });
+      const thrown = error instanceof Error ? `${error}` : `a ${typeof error}`;
+      throw new AssertionError({ message: `${subject} must not fail with ${thrown}` });
     }
-    throw new AssertionError({ message: `${subject} must answer with a Response` });
   }
 
   /** Reads a body, or the beginning of a stream, and cancels the rest. */

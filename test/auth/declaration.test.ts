@@ -5,11 +5,11 @@ import {
   listChallenges,
   listCredentialHeaders,
 } from '../../core/auth/credential-headers.js';
-import { readDeclaration } from '../../core/auth/declaration.js';
 import { readConfig } from '../../core/config/read-config.js';
 import { SETTING_NAMES } from '../../core/config/settings.js';
 import type { Authenticator } from '../../core/contract/index.js';
 import { ConfigError } from '../../core/errors.js';
+import { readDeclaration } from '../../core/lib/authenticator-declaration.js';
 import { createFakeLog } from '../../core/testkit/index.js';
 
 const declare = (overrides: object) =>

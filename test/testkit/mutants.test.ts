@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
-import { cleanUpAfterMutants, GOOD } from '../support/testkit/mutants/mutant.js';
+import { changeProvider, cleanUpAfterMutants, GOOD } from '../support/testkit/mutants/mutant.js';
 import { MUTANTS, openConnectionsSlowly, respondSlowly } from '../support/testkit/mutants.js';
 import { startTokenReference } from '../support/testkit/start-token-reference.js';
 
-/** Shorter than the default of ten seconds, as some mutants hang. */
+/** Shorter than the default, as some mutants hang. */
 const TIMEOUT_MS = 700;
 
 describe('adapter clauses', () => {
@@ -45,6 +45,15 @@ describe('adapter clauses', () => {
       { only: ['calls.no-unhandled-rejection'] },
     );
     expect(result).to.include({ status: 'pass', reason: null });
+  });
+
+  it('accept an adapter that has no endpoint to choose', async () => {
+    const adapter = changeProvider(() => ({ endpoints: () => [] }));
+    const results = await runAdapterClauses(
+      { adapter, start: startHttpReference },
+      { only: ['endpoints.shape', 'endpoints.balancing'] },
+    );
+    expect(results.map(({ status }) => status)).to.deep.equal(['pass', 'pass']);
   });
 
   it('accept an adapter whose connections take 150 ms to open', async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { any, object } from 'superstruct';
+import { any, defaulted, object, string, type } from 'superstruct';
 import {
   defineSigner,
   type Secret,
@@ -64,6 +64,11 @@ const MUTANTS: readonly {
   readonly change: Partial<SignerSubject>;
 }[] = [
   {
+    clause: 'signer.declaration',
+    defect: 'is for another contract version',
+    change: { signer: { ...GOOD.signer, contract: 2 as 1 } },
+  },
+  {
     clause: 'signer.name',
     defect: 'has an empty name',
     change: { signer: defineSigner({ ...GOOD.signer, name: '' }) },
@@ -72,6 +77,16 @@ const MUTANTS: readonly {
     clause: 'signer.config',
     defect: 'accepts every config',
     change: { signer: defineSigner({ ...GOOD.signer, config: any() }) },
+  },
+  {
+    clause: 'signer.config',
+    defect: 'accepts every key beside one with a default',
+    change: {
+      signer: defineSigner({
+        ...GOOD.signer,
+        config: type({ key: secretReference(), ttl: defaulted(string(), '1') }),
+      }),
+    },
   },
   {
     clause: 'signer.open',

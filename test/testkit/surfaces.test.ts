@@ -103,6 +103,28 @@ const MUTANTS: Readonly<Record<string, SurfaceFactory<object>>> = {
   }),
 };
 
+const opening = (fetch: (context: SurfaceContext) => Surface['fetch']) =>
+  create(answer, { open: async (_config: object, context) => ({ fetch: fetch(context) }) });
+
+/** What a host accepts of a surface, beside the rules of the clauses. */
+const DEFECTS: readonly (readonly [defect: string, surface: SurfaceFactory<object>])[] = [
+  ['answers with an error of the network', create(async () => Response.error())],
+  [
+    'sends the credentials of its caller',
+    opening(({ host }) => async (_request, { actor }) => {
+      const headers = { authorization: 'Bearer ops' };
+      return actor === null ? answer() : host.request(actor, { target: '/modules', headers });
+    }),
+  ],
+  [
+    'stores a record under a key that no store has',
+    opening(({ records }) => async () => {
+      await records.set('a key', 1, { expiresAt: Date.now() + 1000 });
+      return answer();
+    }),
+  ],
+];
+
 const timers: NodeJS.Timeout[] = [];
 
 /** Fails for more than 10 requests at the same time. */
@@ -127,6 +149,13 @@ describe('the clauses of surfaces', () => {
     const results = await runSurfaceClauses({ surface: create(answer) });
     expect(results.filter(({ status }) => status !== 'pass')).to.deep.equal([]);
   });
+
+  for (const [defect, surface] of DEFECTS) {
+    it(`fail for a surface that ${defect}`, async () => {
+      const results = await runSurfaceClauses({ surface }, { only: ['surface.hostile-input'] });
+      expect(results.map(({ status }) => status)).to.deep.equal(['fail']);
+    });
+  }
 
   for (const { id } of SURFACE_CLAUSES) {
     it(`fail for a surface that breaks ${id}`, async () => {

@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { SCOPE, TOKEN_ID } from '../../auth/actor-syntax.js';
+import { TOKEN_ID } from '../../auth/actor-syntax.js';
 import { roleName } from '../../auth/role-table.js';
 import type { TokenFileEntry } from '../../auth/token-file.js';
 import { ACTOR_KINDS, type ActorKind } from '../../contract/index.js';
 import { ConfigError } from '../../errors.js';
+import { SCOPE } from '../../lib/actor-name.js';
 import { parseTime } from '../../lib/parse-time.js';
 import { CommandError } from '../command-error.js';
 import type { CommandContext, CommandGroup, ExitCode } from '../command-module.js';

@@ -6,14 +6,6 @@ export function assertSurface(opened: unknown): Surface {
   throw new Error("'open' must return an object with a function 'fetch'");
 }
 
-export function assertResponse(response: unknown): Response {
-  if (!(response instanceof Response) || response.status < 200) {
-    throw new TypeError("'fetch' must return a Response");
-  }
-  if (response.bodyUsed || response.body?.locked) throw new TypeError('the body was read already');
-  return response;
-}
-
 export function cancelBody(response: unknown): void {
   // The surface has finished, so errors of its stream are ignored.
   if (response instanceof Response) void response.body?.cancel().catch(() => {});

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import type { HostRequest } from '../../contract/index.js';
+import { assertSendable } from '../../lib/surface-rules.js';
 import { createInProcessConnection, type InProcessCaller } from './in-process-connection.js';
 
 /** Accepts connections that have no socket. */
@@ -10,21 +11,6 @@ export interface InProcessServer {
 /** The maximum head of a response: raw responses of modules may expose many headers. Bytes. */
 const MAX_RESPONSE_HEAD_BYTES = 65_536;
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
-
-/** Headers that the host sets: the caller is known, and the connection has one request. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'cookie',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /**
  * Sends one request over a connection in memory, through the same parser and chain as any other.
@@ -61,15 +47,6 @@ export async function requestInProcess(
   });
   response.once('close', () => signal?.removeEventListener('abort', abort));
   return toWebResponse(response, method);
-}
-
-function assertSendable(method: string, headers: Readonly<Record<string, string>>): void {
-  if (method.toUpperCase() === 'CONNECT') throw new TypeError('a surface cannot send CONNECT');
-  for (const name of Object.keys(headers)) {
-    const isOwn = OWN_HEADERS.has(name.toLowerCase()) || /^proxy-/i.test(name);
-    if (isOwn)
-      throw new TypeError(`a surface cannot set the header '${name}': the host decides it`);
-  }
 }
 
 function toWebResponse(message: IncomingMessage, method: string): Response {

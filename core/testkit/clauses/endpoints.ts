@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
+import { balancing, endpointList, foundEndpoints } from '../../contract/provider-rules.js';
+import { assertValid } from '../assert-valid.js';
 import type { AdapterClause } from '../clause.js';
-
-/** The maximum that the host accepts. */
-const MAX_FOUND = 256;
 
 export const ENDPOINTS: readonly AdapterClause[] = [
   {
@@ -10,16 +9,10 @@ export const ENDPOINTS: readonly AdapterClause[] = [
     title: 'returns the same endpoints each time, with distinct ids and weights of at least 1',
     run: async (harness) => {
       const { provider } = await harness.open();
-      const endpoints = provider.endpoints?.() ?? null;
-      if (endpoints === null) return;
-      assert.ok(endpoints.length > 0, 'endpoints must return at least one, or be absent');
-      assert.equal(
-        new Set(endpoints.map(({ id }) => id)).size,
-        endpoints.length,
-        'ids must be distinct',
-      );
-      for (const { weight } of endpoints) assert.ok(weight >= 1, 'a weight must be at least 1');
-      assert.deepEqual(provider.endpoints?.(), endpoints);
+      if (provider.endpoints === undefined) return;
+      const endpoints = provider.endpoints();
+      assertValid('endpoints', endpoints, endpointList);
+      assert.deepEqual(provider.endpoints(), endpoints, 'endpoints must return the same each time');
     },
   },
   {
@@ -28,15 +21,22 @@ export const ENDPOINTS: readonly AdapterClause[] = [
     run: async (harness) => {
       const { provider } = await harness.open();
       if (provider.followEndpoints === undefined) return;
-      const { endpoints, resolveFailures } = provider.followEndpoints(() => {});
-      assert.ok(endpoints.length <= MAX_FOUND, `there must be at most ${MAX_FOUND} endpoints`);
-      assert.equal(
-        new Set(endpoints.map(({ id }) => id)).size,
-        endpoints.length,
-        'ids must be distinct',
+      const found = provider.followEndpoints(() => {});
+      assertValid('the result of followEndpoints', found, foundEndpoints);
+      assert.deepEqual(
+        provider.endpoints?.() ?? [],
+        found.endpoints,
+        'endpoints must return the same',
       );
-      assert.deepEqual(provider.endpoints?.() ?? [], endpoints, 'endpoints must return the same');
-      assert.ok(resolveFailures >= 0, 'resolveFailures must be a count');
+    },
+  },
+  {
+    id: 'endpoints.balancing',
+    title: 'says how calls are distributed and endpoints are checked, if at all, in valid values',
+    run: async (harness) => {
+      const { provider } = await harness.open();
+      if (provider.balancing === undefined) return;
+      assertValid('balancing', provider.balancing(), balancing);
     },
   },
   {

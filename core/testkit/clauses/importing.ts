@@ -11,6 +11,7 @@ import {
   type ProviderRoute,
 } from '../../contract/index.js';
 import { readProblems } from '../../contract/read-problems.js';
+import { assertValid } from '../assert-valid.js';
 import type { Clause } from '../clause.js';
 import { type ImporterHarness, MODULE } from '../importer-harness.js';
 import { countHandles } from '../wait.js';
@@ -37,7 +38,8 @@ export const IMPORTING: readonly Clause<ImporterHarness>[] = [
     id: 'importer.options',
     title: 'rejects unknown options',
     run: async ({ subject: { importer }, source: { options = {} } }) => {
-      const [error] = importer.options.validate({ ...options, 'no-such-option': 'a' });
+      const withUnknown = { ...options, 'no-such-option': 'a' };
+      const [error] = importer.options.validate(withUnknown, { coerce: true });
       assert.ok(error !== undefined, 'an unknown option must be rejected');
     },
   },
@@ -46,8 +48,7 @@ export const IMPORTING: readonly Clause<ImporterHarness>[] = [
     title: 'returns a module with routes, whose parts have the types of the contract',
     run: async (harness) => {
       const module = await harness.read();
-      const [error] = importedModule.validate(module);
-      assert.equal(error?.message, undefined, 'the module must be valid');
+      assertValid('the module', module, importedModule);
       assert.ok(module.routes.length > 0, 'the module must have a route');
     },
   },
@@ -82,8 +83,7 @@ export const IMPORTING: readonly Clause<ImporterHarness>[] = [
       const { adapter } = harness.subject;
       if (adapter === undefined) return;
       assert.equal(provider.kind, adapter.kind, 'the kind must be that of the adapter');
-      const [error] = adapter.config.validate(provider.config, { coerce: true });
-      assert.equal(error?.message, undefined, 'the config must be valid');
+      assertValid('the config', provider.config, adapter.config);
     },
   },
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { RequestToSign } from '../../contract/index.js';
+import { CONTRACT_VERSION, isSignerFactory, type RequestToSign } from '../../contract/index.js';
 import { findSignedHeaderProblem } from '../../lib/signed-headers.js';
 import type { Clause } from '../clause.js';
 import type { SignerHarness } from '../signer-harness.js';
@@ -36,6 +36,14 @@ const REQUESTS: readonly RequestToSign[] = [
 
 export const SIGNING: readonly Clause<SignerHarness>[] = [
   {
+    id: 'signer.declaration',
+    title: 'is created by defineSigner for this contract version',
+    run: async ({ subject: { signer } }) => {
+      assert.ok(isSignerFactory(signer), 'it must have the brand of defineSigner');
+      assert.equal(signer.contract, CONTRACT_VERSION, `contract must be ${CONTRACT_VERSION}`);
+    },
+  },
+  {
     id: 'signer.name',
     title: 'has a printable name',
     run: async ({ subject }) => assert.match(subject.signer.name, NAME, `it must match ${NAME}`),
@@ -44,7 +52,8 @@ export const SIGNING: readonly Clause<SignerHarness>[] = [
     id: 'signer.config',
     title: 'rejects unknown keys in its config',
     run: async ({ subject: { signer, config = {} } }) => {
-      const [error] = signer.config.validate({ ...Object(config), 'no-such-key': 1 });
+      const withUnknown = { ...Object(config), 'no-such-key': 1 };
+      const [error] = signer.config.validate(withUnknown, { coerce: true });
       assert.ok(error !== undefined, 'an unknown key must be rejected');
     },
   },

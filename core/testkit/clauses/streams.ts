@@ -177,15 +177,22 @@ function collectPushed(body: BodyStream): Promise<Buffer> {
       isWanted = true;
       flow?.resume();
     };
+    const expectWanted = (what: string) => {
+      if (!isWanted) reject(new assert.AssertionError({ message: `${what} must be asked for` }));
+      isWanted = false;
+    };
     const flow = body.pushTo?.({
       write: (part) => {
-        if (!isWanted) reject(new assert.AssertionError({ message: 'a part must be asked for' }));
+        expectWanted('a part');
         parts.push(part);
-        isWanted = false;
         setImmediate(ask);
         return false;
       },
-      end: () => resolve(Buffer.concat(parts)),
+      end: () => {
+        expectWanted('the end');
+        // What comes behind the end is not wanted.
+        setTimeout(() => resolve(Buffer.concat(parts)), QUIET_MS);
+      },
       fail: reject,
     });
     setTimeout(ask, QUIET_MS);
@@ -195,16 +202,26 @@ function collectPushed(body: BodyStream): Promise<Buffer> {
 /** Stops behind the first part. */
 function stopPushed(body: BodyStream): Promise<void> {
   return new Promise((resolve, reject) => {
+    let isStopped = false;
+    const expectOpen = () => {
+      const message = 'a stream that is stopped must not call its sink any more';
+      if (isStopped) reject(new assert.AssertionError({ message }));
+    };
     const flow = body.pushTo?.({
       write: () => {
+        expectOpen();
         setImmediate(() => {
+          isStopped = true;
           flow?.stop();
-          resolve();
+          setTimeout(resolve, QUIET_MS);
         });
         return false;
       },
       end: () => reject(new assert.AssertionError({ message: 'a stopped stream must not end' })),
-      fail: reject,
+      fail: (error) => {
+        expectOpen();
+        reject(error);
+      },
     });
     flow?.resume();
   });

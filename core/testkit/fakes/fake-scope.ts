@@ -23,8 +23,9 @@ export function createFakeScope(): FakeScope {
       return undos.length;
     },
     defer: (undo) => {
-      if (isClosed) void undo();
-      else undos.push(undo);
+      if (!isClosed) undos.push(undo);
+      // A host only logs its error.
+      else void (async () => undo())().catch(() => {});
     },
     close: async () => {
       if (isClosed) return;

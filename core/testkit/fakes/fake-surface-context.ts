@@ -6,6 +6,13 @@ import type {
   SurfaceRecord,
   SurfaceRecords,
 } from '../../contract/index.js';
+import {
+  assertRecordKey,
+  assertRecordPrefix,
+  assertRecordTime,
+  assertSendable,
+  formatRecordValue,
+} from '../../lib/surface-rules.js';
 import { createFakeLog, type FakeLog } from './fake-log.js';
 import { createFakeOpenContext, type FakeReferences } from './fake-open-context.js';
 import { createFakeScope, type FakeScope } from './fake-scope.js';
@@ -36,7 +43,10 @@ export interface FakeSurfaceContext extends SurfaceContext {
   change(): void;
 }
 
-/** Creates the context that a host passes to `open`. `host.request` accepts actors of this context alone. */
+/**
+ * Creates the context that a host passes to `open`. `host.request` accepts actors of this context alone. It and
+ * `records` throw for what a host does not accept; the number of records has no limit.
+ */
 export function createFakeSurfaceContext(
   options: FakeSurfaceContextOptions = {},
 ): FakeSurfaceContext {
@@ -71,6 +81,7 @@ export function createFakeSurfaceContext(
       resources: [],
       request: async (actor, request) => {
         assertAdmitted(actor);
+        assertSendable(request.method ?? 'GET', request.headers ?? {});
         requests.push(request);
         return answer(actor, request);
       },
@@ -106,20 +117,31 @@ function createFakeRecords(): SurfaceRecords {
     return record !== undefined && record.expiresAt > Date.now() ? record : null;
   };
   return {
-    get: async (key) => find(key),
+    get: async (key) => {
+      assertRecordKey(key);
+      return find(key);
+    },
     set: async (key, value, { expiresAt, only }) => {
+      assertRecordKey(key);
+      assertRecordTime(expiresAt);
+      const copy = JSON.parse(formatRecordValue(value));
       const existing = find(key);
       const isAllowed =
         typeof only === 'object'
           ? existing?.revision === only.revision
           : only === undefined || (only === 'present') === (existing !== null);
       if (!isAllowed) return false;
-      const copy = JSON.parse(JSON.stringify(value));
       stored.set(key, { key, value: copy, revision: String(++revisions), expiresAt });
       return true;
     },
-    delete: async (key) => find(key) !== null && stored.delete(key),
-    list: async (prefix = '') =>
-      [...stored.values()].filter(({ key }) => key.startsWith(prefix) && find(key) !== null),
+    delete: async (key) => {
+      assertRecordKey(key);
+      return find(key) !== null && stored.delete(key);
+    },
+    list: async (prefix = '') => {
+      assertRecordPrefix(prefix);
+      const keys = [...stored.keys()].filter((key) => key.startsWith(prefix)).toSorted();
+      return keys.flatMap((key) => find(key) ?? []);
+    },
   };
 }

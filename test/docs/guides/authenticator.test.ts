@@ -58,7 +58,7 @@ for (const { page, plugin, config, env, commands, forged } of PAGES) {
       const output = await guide.folder.run(
         `modgate new authenticator @acme/hmac && cd hmac && ${compile} && modgate test-plugin . | tail -1`,
       );
-      expect(output).to.match(/\n13 passed, 0 failed, 1 skipped$/);
+      expect(output).to.match(/\n14 passed, 0 failed, 1 skipped$/);
       expect(await guide.folder.run('modgate plugins --plugins .')).to.match(/^hmac +0\.1\.0 /m);
     });
   });

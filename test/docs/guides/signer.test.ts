@@ -32,6 +32,6 @@ describe(PAGE, () => {
     const output = await guide.folder.run(
       `modgate new signer @acme/sign && cd sign && ${compile} && modgate test-plugin . | tail -1`,
     );
-    expect(output).to.match(/\n9 passed, 0 failed, 0 skipped$/);
+    expect(output).to.match(/\n10 passed, 0 failed, 0 skipped$/);
   });
 });

@@ -1,5 +1,6 @@
 import type { ProviderAdapter } from '../../../core/contract/index.js';
 import { ANSWER_MUTANTS } from './mutants/answer-mutants.js';
+import { ENDPOINT_MUTANTS } from './mutants/endpoint-mutants.js';
 import { FAILURE_MUTANTS } from './mutants/failure-mutants.js';
 import { changeProvider, type Mutant } from './mutants/mutant.js';
 import { OPENING_MUTANTS } from './mutants/opening-mutants.js';
@@ -13,6 +14,7 @@ import { UPGRADE_MUTANTS } from './mutants/upgrade-mutants.js';
 
 export const MUTANTS: readonly Mutant[] = [
   ...OPENING_MUTANTS,
+  ...ENDPOINT_MUTANTS,
   ...REQUEST_MUTANTS,
   ...ANSWER_MUTANTS,
   ...RAW_MODE_MUTANTS,

@@ -1,9 +1,10 @@
-import { any } from 'superstruct';
+import { any, defaulted, string, type } from 'superstruct';
 import type {
   Actor,
   Authenticator,
   AuthenticatorContext,
   AuthenticatorFactory,
+  SignedCredentials,
 } from '../../../../core/contract/index.js';
 import type { AuthenticatorSubject } from '../../../../core/testkit/index.js';
 
@@ -27,6 +28,11 @@ export const timers: NodeJS.Timeout[] = [];
 
 export const MUTANTS: readonly AuthenticatorMutant[] = [
   {
+    clause: 'authenticator.declaration',
+    defect: 'is for another contract version',
+    changeFactory: { contract: 2 as 1 },
+  },
+  {
     clause: 'authenticator.name',
     defect: 'has no name',
     changeFactory: { name: '' },
@@ -40,6 +46,16 @@ export const MUTANTS: readonly AuthenticatorMutant[] = [
     clause: 'authenticator.config',
     defect: 'accepts every config',
     changeFactory: { config: any() },
+  },
+  {
+    clause: 'authenticator.config',
+    defect: 'accepts every key beside one with a default',
+    changeFactory: {
+      config: type({
+        file: string(),
+        ttl: defaulted(string(), '1'),
+      }) as unknown as AuthenticatorFactory['config'],
+    },
   },
   {
     clause: 'authenticator.open',
@@ -61,6 +77,11 @@ export const MUTANTS: readonly AuthenticatorMutant[] = [
     defect: 'reads another header than it names',
     of: SIGNED,
     change: () => ({ reads: ['x-key'] }),
+  },
+  {
+    clause: 'authenticator.headers',
+    defect: 'reads a header with another meaning for the host',
+    change: () => ({ reads: ['authorization', 'content-type'] }),
   },
   {
     clause: 'authenticator.headers',
@@ -131,6 +152,34 @@ export const MUTANTS: readonly AuthenticatorMutant[] = [
         const actor = (await good.authenticate(credentials)) as Actor | null;
         return actor && { ...actor, scopes: [...actor.scopes] as unknown as Set<string> };
       },
+    }),
+  },
+  {
+    clause: 'authenticator.actor',
+    defect: 'returns roles as a text',
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const actor = (await good.authenticate(credentials)) as Actor | null;
+        return actor && { ...actor, roles: 'admin' as unknown as string[] };
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.good',
+    defect: 'returns signed credentials without a digest',
+    change: (good) => ({
+      authenticate: async (credentials) => {
+        const actor = (await good.authenticate(credentials)) as Actor | null;
+        return actor && ({ actor } as SignedCredentials);
+      },
+    }),
+  },
+  {
+    clause: 'authenticator.bad',
+    defect: 'rejects for a reason that is not in the list',
+    change: (good) => ({
+      authenticate: async (credentials) =>
+        (await good.authenticate(credentials)) ?? { rejected: 'sealed' as 'expired' },
     }),
   },
   {

@@ -262,42 +262,6 @@ export const OPENING_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    clause: 'endpoints.shape',
-    defect: 'returns an endpoint twice',
-    reason: /ids must be distinct/,
-    adapter: changeProvider((good) => {
-      const endpoints = good.endpoints?.() ?? [];
-      return { endpoints: () => [...endpoints, ...endpoints] };
-    }),
-  },
-  {
-    clause: 'endpoints.follow',
-    defect: 'follows an endpoint twice',
-    reason: /ids must be distinct/,
-    adapter: changeProvider((good) => {
-      const endpoints = good.endpoints?.() ?? [];
-      const resolved = { resolvedAt: null, resolveError: null, resolveFailures: 0 };
-      return { followEndpoints: () => ({ endpoints: [...endpoints, ...endpoints], ...resolved }) };
-    }),
-  },
-  {
-    clause: 'endpoints.follow',
-    defect: 'follows other endpoints than it returns',
-    reason: /endpoints must return the same/,
-    adapter: changeProvider(() => {
-      const resolved = { resolvedAt: null, resolveError: null, resolveFailures: 0 };
-      return { followEndpoints: () => ({ endpoints: [], ...resolved }) };
-    }),
-  },
-  {
-    clause: 'endpoints.each',
-    defect: 'calls the first endpoint instead of an unknown one',
-    reason: /must fail, but it succeeded/,
-    adapter: changeProvider((good) => ({
-      invoke: ({ endpoint: _ignored, ...invocation }) => good.invoke(invocation),
-    })),
-  },
-  {
     clause: 'close.sockets',
     defect: 'leaks a connection',
     reason: /the close of all connections did not happen/,

@@ -141,6 +141,52 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    clause: 'streams.pushed',
+    defect: 'pushes behind the end',
+    reason: /a part must be asked for/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        const end = () => {
+          sink.end();
+          sink.write(Buffer.from(' '));
+        };
+        return openFlow(body, { ...bound(sink), write: (part) => sink.write(part), end });
+      },
+    })),
+  },
+  {
+    clause: 'streams.pushed',
+    defect: 'ends twice',
+    reason: /the end must be asked for/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        const end = () => {
+          sink.end();
+          setImmediate(() => sink.end());
+        };
+        return openFlow(body, { ...bound(sink), write: (part) => sink.write(part), end });
+      },
+    })),
+  },
+  {
+    clause: 'streams.push-stopped',
+    defect: 'fails a pushed stream that the host stops',
+    reason: /must not call its sink any more/,
+    adapter: changeStream((body) => ({
+      ...iterated(body),
+      pushTo: (sink) => {
+        const flow = openFlow(body, sink);
+        const stop = () => {
+          flow.stop();
+          sink.fail(new Error('stopped'));
+        };
+        return { resume: () => flow.resume(), stop };
+      },
+    })),
+  },
+  {
     clause: 'streams.push-stopped',
     defect: 'goes on with a pushed stream that the host stops',
     reason: /the release of the connections did not happen/,

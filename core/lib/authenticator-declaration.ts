@@ -1,5 +1,5 @@
 import type { Authenticator } from '../contract/index.js';
-import { explainReservedHeader, isHeaderName } from '../lib/secrets/credential-header.js';
+import { explainReservedHeader, isHeaderName } from './secrets/credential-header.js';
 
 export interface Declaration {
   readonly reads: readonly string[];
