@@ -1,7 +1,9 @@
+import { BlockList, isIP } from 'node:net';
 import type { ProxyAgent } from 'undici';
 import { isLoopbackUrl } from './loopback.js';
 
 const HTTPS_PORT = 443;
+const MAX_PREFIX = { ipv4: 32, ipv6: 128 };
 
 /** The value of `HTTPS_PROXY` is not the URL of a proxy. The value may contain a password. */
 export class ProxyUnusable extends Error {
@@ -73,14 +75,33 @@ function parseProxy(): { readonly origin: string; readonly token: string | null 
   }
 }
 
-/** Whether `NO_PROXY` lists the host, with or without its port, or a domain above it. */
+/**
+ * Whether `NO_PROXY` lists the host, with or without its port, a domain above it, or a range of
+ * addresses that contains it.
+ */
 function isException({ hostname, port }: URL): boolean {
-  const names = [hostname, `${hostname}:${port === '' ? HTTPS_PORT : port}`].map(withoutBrackets);
+  const host = withoutBrackets(hostname);
+  const names = [host, `${host}:${port === '' ? HTTPS_PORT : port}`];
   return withoutBrackets(readVariable('NO_PROXY').toLowerCase())
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
-    .map((entry) => entry.replace(/^\*?\.?/, '.'))
-    .some((domain) => domain === '.' || names.some((name) => `.${name}`.endsWith(domain)));
+    .some((entry) => {
+      const domain = entry.replace(/^\*?\.?/, '.');
+      const isListed = domain === '.' || names.some((name) => `.${name}`.endsWith(domain));
+      return isListed || isInRange(host, entry);
+    });
+}
+
+/** As for curl and Go, bits of the range behind its prefix do not count. */
+function isInRange(address: string, range: string): boolean {
+  const [, network = '', bits = ''] = /^([\d.]+|[\da-f:.]+)\/(\d{1,3})$/.exec(range) ?? [];
+  const version = isIP(network);
+  if (version === 0 || version !== isIP(address)) return false;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  if (Number(bits) > MAX_PREFIX[family]) return false;
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), family);
+  return list.check(address, family);
 }
 
 function withoutBrackets(text: string): string {

@@ -21,7 +21,12 @@ import {
   type RequestContextOptions,
 } from './request-context.js';
 import { createErrorReply } from './response/error-reply.js';
-import { ReplyQueue, type ReplyQueueOptions, setSendTimeout } from './response/reply-queue.js';
+import {
+  closeWithHost,
+  ReplyQueue,
+  type ReplyQueueOptions,
+  setSendTimeout,
+} from './response/reply-queue.js';
 import { sendStream } from './response/send-stream.js';
 import { sendUpgrade } from './response/send-upgrade.js';
 import { createUnknownPath } from './routes/unknown-path.js';
@@ -187,11 +192,10 @@ async function sendStreamed(
 function endStream(
   res: HostContext['res'],
   sendTimeoutMs: number,
-  { isClosing }: RequestChainOptions['lifecycle'],
+  lifecycle: RequestChainOptions['lifecycle'],
   last?: Uint8Array,
 ): void {
-  // The head may have been sent before the host began to close.
-  if (isClosing) res.once('finish', () => res.req.socket.end());
+  closeWithHost(res, lifecycle);
   res.end(last);
   if (res.socket !== null && res.writableLength > 0) {
     setSendTimeout(res, res.socket, sendTimeoutMs);

@@ -355,6 +355,14 @@ describe('the proxy of the environment', () => {
     ['https://[fd00::1]', 'fd00::1', false],
     ['https://[fd00::1]:8443', '[fd00::1]:8443', false],
     ['https://[fd00::1]', ',', true],
+    ['https://10.1.2.3:8443', 'a.example,10.0.0.0/8', false],
+    ['https://10.1.2.3', '10.9.9.9/8', false],
+    ['https://11.1.2.3', '10.0.0.0/8', true],
+    ['https://10.1.2.3', '10.0.0.0/33', true],
+    ['https://10.1.2.3', '::/0', true],
+    ['https://a.example', '0.0.0.0/0', true],
+    ['https://[fd00::1]', 'fd00::/16', false],
+    ['https://[fe00::1]', '[fd00::]/16', true],
   ] as const) {
     it(`${expected ? 'carries' : 'does not carry'} ${target} with NO_PROXY='${exceptions}'`, () => {
       const restore = setVariables({ HTTPS_PROXY: 'proxy', NO_PROXY: exceptions });

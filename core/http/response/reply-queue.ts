@@ -94,6 +94,16 @@ export function setSendTimeout(response: ServerResponse, socket: Socket, timeout
   response.prependOnceListener('finish', () => socket.setTimeout(0));
 }
 
+/** Closes the connection behind a response whose head may precede the end of the host. */
+export function closeWithHost(
+  response: ServerResponse,
+  lifecycle: ReplyQueueOptions['lifecycle'],
+): void {
+  response.once('finish', () => {
+    if (lifecycle.isClosing) response.req.socket.end();
+  });
+}
+
 const NO_STORE = 'no-store';
 /**
  * The longest body whose pieces are joined: copying is then cheaper than separate writes. Bytes.

@@ -13,7 +13,7 @@ import { type Authentication, isAnonymous } from '../authenticate-request.js';
 import type { Cors } from '../cors.js';
 import { findOwnOrigin, isSameOrigin } from '../request/own-origin.js';
 import type { RequestContext } from '../request-context.js';
-import type { ReplyQueueOptions } from '../response/reply-queue.js';
+import { closeWithHost, type ReplyQueueOptions } from '../response/reply-queue.js';
 import type { MountedSurface } from './mounted-surface.js';
 import { STREAM_HEADER } from './own-headers.js';
 import { canAnnounceLength, listSurfaceHeaders, sendBody } from './send-response.js';
@@ -186,10 +186,7 @@ export function sendSurfaceResponse(
     res.end();
     return;
   }
-  // The head may have been sent before the host began to close.
-  res.once('finish', () => {
-    if (lifecycle.isClosing) res.req.socket.end();
-  });
+  closeWithHost(res, lifecycle);
   const sent = sendBody(res, response.body, {
     sendTimeoutMs,
     run: (work) => surface.run(work),
