@@ -72,8 +72,9 @@ export interface FailureOptions extends ErrorOptions {
    */
   readonly invalid?: readonly InvalidPart[];
   /**
-   * When to try again, because the provider is starting: the caller gets a 503 with `retry-after`. Only with the code
-   * `unavailable` in phase `preparing`. Milliseconds, at least 1; default: none, and the caller gets a 502.
+   * When to try again, which the caller gets as `retry-after`. Only with the code `unavailable`: in phase `preparing`
+   * with a 503, because the provider is starting; in other phases with the 502, because the provider said so.
+   * Milliseconds, at least 1; default: none, and the caller gets a 502.
    */
   readonly retryAfterMs?: number;
 }
@@ -96,7 +97,7 @@ export class ProviderFailure extends Error {
   readonly detail: string;
   /** The parts of the caller's request that do not fit; empty for any other failure. */
   readonly invalid: readonly InvalidPart[];
-  /** When to try again, because the provider is starting. Milliseconds; `null` for any other failure. */
+  /** When to try again. Milliseconds; `null` if it is not known. */
   readonly retryAfterMs: number | null;
 
   /** @param options `cause` for the log, and the members that differ from their defaults. */

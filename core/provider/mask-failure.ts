@@ -106,9 +106,8 @@ export function listInvalidParts(
   });
 }
 
-/** When a provider that is starting may be called again, in milliseconds; `null` for any other failure. */
-export function readRetryAfterMs({ failure, phase, retryAfterMs }: ProviderFailure): number | null {
-  const isStarting = failure === 'unavailable' && phase === 'preparing';
+/** When the provider may be called again, in milliseconds; `null` if it is not known. */
+export function readRetryAfterMs({ failure, retryAfterMs }: ProviderFailure): number | null {
   const isTime = Number.isFinite(retryAfterMs) && (retryAfterMs ?? 0) > 0;
-  return isStarting && isTime ? retryAfterMs : null;
+  return failure === 'unavailable' && isTime ? retryAfterMs : null;
 }

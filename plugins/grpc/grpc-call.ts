@@ -43,8 +43,9 @@ const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Messages that wait for their reader before the stream is paused. */
 const MAX_AHEAD = 16;
 /** What gRPC takes a proxy to say with a status of 401. */
-const UNAUTHENTICATED: GrpcStatus = { code: 16, message: '', details: null };
+const UNAUTHENTICATED: GrpcStatus = { code: 16, message: '', details: null, retryMs: null };
 const UNAUTHORIZED = 401;
+const MS_PER_SECOND = 1000;
 /** HTTP statuses of proxies that have no server. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
@@ -315,7 +316,11 @@ function findHeadFailure(
   if (status !== 200) {
     const failure = UNAVAILABLE.has(status) ? 'unavailable' : 'status';
     const message = `HTTP status ${status} without grpc-status`;
-    return new ProviderFailure(failure, message, { status, phase: 'answered' });
+    const seconds = readNumber(headers['retry-after']);
+    return new ProviderFailure(failure, message, {
+      ...{ status, phase: 'answered' },
+      ...(seconds !== null && { retryAfterMs: MS_PER_SECOND * seconds }),
+    });
   }
   return CONTENT_TYPE.test(headers['content-type'] ?? '')
     ? null
@@ -331,7 +336,13 @@ function readStatus(trailers: IncomingHttpHeaders): GrpcStatus | null {
     code: Number(code),
     message: decodeMessage(String(trailers['grpc-message'] ?? '')),
     details: typeof details === 'string' ? Buffer.from(details, 'base64') : null,
+    retryMs: readNumber(trailers['grpc-retry-pushback-ms']),
   };
+}
+
+/** Returns `null` for any other text, such as a date or a negative number. */
+function readNumber(text: unknown): number | null {
+  return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
 function decodeMessage(text: string): string {

@@ -10,6 +10,8 @@ export interface GrpcStatus {
   readonly message: string;
   /** `grpc-status-details-bin`, decoded. */
   readonly details: Uint8Array | null;
+  /** `grpc-retry-pushback-ms`; `null` without one. */
+  readonly retryMs: number | null;
 }
 
 /** The names of the codes, by number. */
@@ -63,12 +65,21 @@ function nameOf(code: number): Exclude<CodeName, 'OK'> {
   return name === 'OK' ? 'UNKNOWN' : name;
 }
 
-/** The failure for a status that ends a stream, or that leaves nothing to forward. */
-export function toFailure({ code }: Pick<GrpcStatus, 'code'>): ProviderFailure {
+/**
+ * The failure for a status that ends a stream, or that leaves nothing to forward.
+ * @param retryMs when UNAVAILABLE may be tried again
+ */
+export function toFailure(
+  { code }: Pick<GrpcStatus, 'code'>,
+  retryMs: number | null = null,
+): ProviderFailure {
   const name = nameOf(code);
   const failure = name in FAILURES ? FAILURES[name as keyof typeof FAILURES] : 'status';
   const message = `the server ended the call with ${name}`;
-  return new ProviderFailure(failure, message, { status: HTTP_STATUSES[name] });
+  return new ProviderFailure(failure, message, {
+    status: HTTP_STATUSES[name],
+    ...(retryMs !== null && { retryAfterMs: retryMs }),
+  });
 }
 
 /**
@@ -77,9 +88,9 @@ export function toFailure({ code }: Pick<GrpcStatus, 'code'>): ProviderFailure {
  */
 export function toErrorOutcome(status: GrpcStatus, registry: Registry): Outcome {
   const name = nameOf(status.code);
-  if (name in FAILURES) throw toFailure(status);
   const details = readDetails(status.details, registry);
-  const retryMs = details.retryMs ?? null;
+  const retryMs = details.retryMs ?? status.retryMs;
+  if (name in FAILURES) throw toFailure(status, retryMs);
   const body = { code: name, message: status.message, errors: details.errors };
   return {
     status: HTTP_STATUSES[name],

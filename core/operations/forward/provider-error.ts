@@ -161,8 +161,13 @@ export function createFailureError(
   }
   const errors = addEvidence(call, failure, status);
   const retryAfterMs = readRetryAfterMs(error);
-  if (retryAfterMs !== null) return createStartingError(error, retryAfterMs, errors, owner);
+  if (retryAfterMs !== null && error.phase === 'preparing') {
+    return createStartingError(error, retryAfterMs, errors, owner);
+  }
   const isRejected = error instanceof RejectedCall;
+  const retrySeconds = isRejected
+    ? error.retryAfterSeconds
+    : retryAfterMs && toRetryAfterSeconds(retryAfterMs);
   if (isRejected) errors.push(error.evidence);
   if (error instanceof SchemaMismatch) errors.push(...error.details);
   const reason = { failure, detail: describeFailure(error), owner };
@@ -181,7 +186,7 @@ export function createFailureError(
     nextActions: maxBytes === undefined ? NEXT_ACTIONS[failure] : [ASK_FOR_LESS, ASK_OWNERS],
     cause: error,
     ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
-    ...(isRejected && { headers: { 'retry-after': String(error.retryAfterSeconds) } }),
+    ...(retrySeconds !== null && { headers: { 'retry-after': String(retrySeconds) } }),
   });
 }
 

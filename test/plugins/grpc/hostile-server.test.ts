@@ -121,6 +121,18 @@ describe('hostile gRPC servers', () => {
     });
   }
 
+  it('says when to call a proxy without a server again', async () => {
+    for (const [given, expected] of [
+      ['3', 3000],
+      ['soon', null],
+    ] as const) {
+      const head = { ':status': 503, 'retry-after': given };
+      behave = (stream) => answer(stream, Buffer.from('no'), {}, head);
+      const { failure, retryAfterMs } = await failureOf(call());
+      expect([failure, retryAfterMs]).to.deep.equal(['unavailable', expected]);
+    }
+  });
+
   describe('with compressed messages in a stream of events', () => {
     const read = async (message: Buffer, encoding = 'gzip') => {
       const head = { ...HEAD, 'grpc-encoding': encoding };

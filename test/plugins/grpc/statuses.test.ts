@@ -83,22 +83,28 @@ for (const mode of ['problem', 'passthrough']) {
 }
 
 describe('details of a status', () => {
+  let code = 8;
   let details: readonly JsonValue[] = [];
+  let pushback = '';
 
   const server = use(() =>
     startLibrary({
       Fail: () => {
         const metadata = new Metadata();
         const status = create(knownMessage('google.rpc.Status'));
-        Object.assign(status, { code: 8, message: 'slow down', details: details.map(pack) });
+        Object.assign(status, { code, message: 'slow down', details: details.map(pack) });
         const bytes = toBinary(knownMessage('google.rpc.Status'), status);
         metadata.set('grpc-status-details-bin', Buffer.from(bytes));
-        throw new Failed({ code: 8, details: 'slow down', metadata });
+        if (pushback !== '') metadata.set('grpc-retry-pushback-ms', pushback);
+        throw new Failed({ code, details: 'slow down', metadata });
       },
     }),
   );
   const host = use(() => {
-    const files = describeLibrary(ROUTES, server.url, { provider_errors: 'passthrough' });
+    const files = describeLibrary(ROUTES, server.url, {
+      provider_errors: 'passthrough',
+      breaker: { failures: 100 },
+    });
     return startHost({ files });
   });
 
@@ -136,5 +142,27 @@ describe('details of a status', () => {
       reason: '{"reason":"QUOTA","domain":"library"}',
     });
     expect(JSON.stringify(errors)).to.not.include('Unknown');
+  });
+
+  it('say when to call again, for a status that is not passed on too', async () => {
+    const retryDelay = create(DurationSchema, { seconds: 3n });
+    const info = { type: 'google.rpc.RetryInfo', retryDelay } as never;
+    for (const [given, milliseconds, expected] of [
+      [[info], '', '3'],
+      [[info], '7000', '3'],
+      [[], '6500', '7'],
+      [[], '-1', null],
+      [[], '', null],
+    ] as const) {
+      for (const [next, status] of [
+        [8, 429],
+        [14, 502],
+      ] as const) {
+        [code, details, pushback] = [next, given, milliseconds];
+        const response = await createCaller(host.url)('/fail', { method: 'POST', body: '{}' });
+        expect(response.status, response.text).to.equal(status);
+        expect(response.headers.get('retry-after')).to.equal(expected);
+      }
+    }
   });
 });
