@@ -80,6 +80,14 @@ export async function requireReadableSchema(
   throw new StoreUnavailable('newer_schema', { message });
 }
 
+/** Does work in a transaction, unless a newer modgate has begun to need what this one does not know. */
+export function inReadableSchema<T>(work: (trx: Transaction<Tables>) => Promise<T>) {
+  return async (trx: Transaction<Tables>): Promise<T> => {
+    await requireReadableSchema(trx);
+    return work(trx);
+  };
+}
+
 interface Versioned {
   readonly since?: number;
 }

@@ -7,7 +7,7 @@ import {
   openOrClose,
   type ReadableDatabase,
 } from './database.js';
-import { migrate, requireReadableSchema } from './migrations.js';
+import { inReadableSchema, migrate, requireReadableSchema } from './migrations.js';
 import {
   type Access,
   assertCertificateFiles,
@@ -66,7 +66,10 @@ export function openPostgres(
       isPostgres: true,
       explain: explainPostgresError,
       transact: (work) =>
-        retryContended(() => query.transaction().execute(work), isPostgresContention),
+        retryContended(
+          () => query.transaction().execute(inReadableSchema(work)),
+          isPostgresContention,
+        ),
       announce: async (trx, module) => {
         await sql`select pg_notify(${channel}, ${`${origin} ${module}`})`.execute(trx);
       },

@@ -9,7 +9,7 @@ import {
   RELEASE_CHANGE,
   type ReadableDatabase,
 } from './database.js';
-import { migrate, requireReadableSchema } from './migrations.js';
+import { inReadableSchema, migrate, requireReadableSchema } from './migrations.js';
 import { retryContended } from './retry-contended.js';
 import { createLibsqlDialect } from './sqlite-driver.js';
 import { explainSqliteErrorIn, isSqliteBusy } from './sqlite-error.js';
@@ -39,7 +39,8 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
       sql,
       isPostgres: false,
       explain,
-      transact: (work) => retryContended(() => query.transaction().execute(work), isSqliteBusy),
+      transact: (work) =>
+        retryContended(() => query.transaction().execute(inReadableSchema(work)), isSqliteBusy),
       // Other processes poll.
       announce: async () => {},
       sendNotice: async () => {},

@@ -38,6 +38,7 @@ const ENDS_CONNECTION: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'unreachable',
   'read_only_server',
   'denied',
+  'newer_schema',
 ]);
 
 const WARN_INTERVAL_MS = 60_000;

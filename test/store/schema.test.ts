@@ -54,6 +54,17 @@ for (const kind of BACKENDS) {
       expect(await readVersions(database)).to.deep.equal([VERSION, NEWER]);
     });
 
+    it('is no longer written once a newer modgate has changed what this version uses', async () => {
+      const database = await backend.openDatabase();
+      const store = await backend.open();
+      await write(store, 'page_size', 5);
+      await addVersion(database, NEWER);
+      await expectUnavailable(write(store, 'page_size', 6), 'newer_schema');
+      expect(store.unavailable?.code).to.equal('newer_schema');
+      const rows = await database.query.selectFrom('config_value').select('value').execute();
+      expect(rows).to.deep.equal([{ value: '5' }]);
+    });
+
     it('is rejected if an earlier modgate has written it, and not changed', async () => {
       const database = await backend.openDatabase();
       await makeOlder(database);
@@ -66,7 +77,7 @@ for (const kind of BACKENDS) {
     it('is used if a newer modgate admits this version', async () => {
       await write(await backend.open(), 'page_size', 1);
       const database = await backend.openDatabase();
-      await database.transact((trx) => migrate(trx, createLaterSchema(VERSION)));
+      await migrateAsNewer(database, VERSION);
       const store = await backend.open();
       expect(await write(store, 'page_size', 2)).to.include({ revision: 2 });
       const record = { surface: 'console', key: 'a', value: '1', expiresAt: Date.now() + 60_000 };
@@ -77,9 +88,7 @@ for (const kind of BACKENDS) {
     it('is migrated by a newer modgate once, and keeps what is stored', async () => {
       await write(await backend.open(), 'page_size', 1);
       const database = await backend.openDatabase();
-      for (const _ of [1, 2]) {
-        await database.transact((trx) => migrate(trx, createLaterSchema(LATER)));
-      }
+      for (const _ of [1, 2]) await migrateAsNewer(database, LATER);
       expect(await readVersions(database)).to.deep.equal([VERSION, LATER]);
       expect(await listMigrated(database)).to.deep.equal([{ id: 'up', added: null }]);
       await expectUnavailable(readValue(await backend.open(), 'crm/page_size'), 'newer_schema');
@@ -94,7 +103,7 @@ for (const kind of BACKENDS) {
         await database.query.schema.dropTable(name).execute();
       }
       await database.query.schema.dropTable('schema_version').execute();
-      await database.transact((trx) => migrate(trx, createLaterSchema(LATER)));
+      await migrateAsNewer(database, LATER);
       expect(await readVersions(database)).to.deep.equal([LATER]);
       expect(await listMigrated(database)).to.deep.equal([]);
     });
@@ -169,6 +178,11 @@ function createLaterSchema(leastReader: number): Schema {
       },
     ],
   };
+}
+
+/** `transact` rejects what this version cannot use. */
+function migrateAsNewer({ query }: Database, leastReader: number): Promise<void> {
+  return query.transaction().execute((trx) => migrate(trx, createLaterSchema(leastReader)));
 }
 
 interface LaterTables {
