@@ -125,11 +125,8 @@ export function createCheckedAuthenticator(
 }
 
 /** Receives uncaught errors of a plugin's authenticator. */
-export function createAuthenticatorOwner(log: Log, name: string): UncaughtErrors {
-  return new UncaughtErrors(
-    withFields(log, { authenticator: name }),
-    'uncaught error in authenticator code',
-  );
+export function createAuthenticatorOwner(log: Log): UncaughtErrors {
+  return new UncaughtErrors(log, 'uncaught error in authenticator code');
 }
 
 function isThenable(result: unknown): result is PromiseLike<unknown> {

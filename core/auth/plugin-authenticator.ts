@@ -5,7 +5,10 @@ import { ConfigError } from '../errors.js';
 import { runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';
+import { UNCHANGED } from '../lib/secrets/mask-secrets.js';
+import { createLogMask, maskMessage } from '../lib/secrets/mask-thrown.js';
 import { toError } from '../lib/to-error.js';
+import { withFields, withMask } from '../log/logger.js';
 import {
   type CheckedAuthenticator,
   createAuthenticatorOwner,
@@ -37,8 +40,8 @@ export async function openPluginAuthenticator(
   log: Log,
 ): Promise<PluginAuthenticator> {
   const { name } = choice;
-  const owner = createAuthenticatorOwner(log, name);
-  const scope = new ModuleScope(log, owner);
+  let scope: ModuleScope | null = null;
+  let mask = UNCHANGED;
   try {
     const factory = await source.authenticator(name);
     const { config, references } = await readPluginConfig({
@@ -47,17 +50,24 @@ export async function openPluginAuthenticator(
       struct: factory.config,
       prefix: ['config'],
     });
-    const { secret, file, path } = references;
-    const opening = runAs(owner, () => factory.open(config, { scope, log, secret, file, path }));
+    const { secret, file, path, secrets } = references;
+    mask = createLogMask(secrets);
+    const ownLog = withMask(withFields(log, { authenticator: name }), mask);
+    const owner = createAuthenticatorOwner(ownLog);
+    scope = new ModuleScope(ownLog, owner);
+    const context = { scope, log: ownLog, secret, file, path };
+    const opening = runAs(owner, () => factory.open(config, context));
     const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
     const opened: unknown = await withTimeout(opening, OPEN_TIMEOUT_MS, createLateError);
     const authenticator = bindAuthenticator(name, opened);
-    return { authenticator: createCheckedAuthenticator(authenticator, log, roles, owner), scope };
+    const checked = createCheckedAuthenticator(authenticator, ownLog, roles, owner);
+    return { authenticator: checked, scope };
   } catch (error) {
-    await scope.close();
+    await scope?.close();
     if (error instanceof ConfigError) throw error;
-    const reason = toError(error).message;
-    throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause: error });
+    const cause = maskMessage(error, mask);
+    const reason = toError(cause).message;
+    throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause });
   }
 }
 

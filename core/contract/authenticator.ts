@@ -109,7 +109,7 @@ export interface Authenticator {
 export interface AuthenticatorContext {
   /** Closes when the host stops, or at once if `open` fails. */
   readonly scope: Scope;
-  /** The host's log. */
+  /** The host's log; lines name the authenticator. Texts of fields that repeat a secret of the config are masked. */
   readonly log: Log;
   /** The secret of a `secretReference()` in the config, already resolved. */
   secret(reference: string): Secret;

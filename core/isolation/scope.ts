@@ -61,7 +61,7 @@ export class ModuleScope implements Scope {
     try {
       await withTimeout(runAs(this.#owner, cleanup), CLEANUP_TIMEOUT_MS);
     } catch (error) {
-      this.#log.warn({ err: error }, 'module cleanup failed');
+      this.#log.warn({ err: error }, 'cleanup failed');
     }
   }
 }

@@ -15,7 +15,6 @@ import {
   shortenMasked,
   UNCHANGED,
 } from '../lib/secrets/mask-secrets.js';
-import { toError } from '../lib/to-error.js';
 
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
@@ -28,23 +27,6 @@ export function createMask(
 ): Mask {
   const mask = createSecretMask(secrets.map((secret) => secret.reveal()));
   return joinMasks(mask, (text, isCut) => call?.mask?.(text, isCut) ?? text);
-}
-
-/** The shortest line of a secret by which it is found. Characters. */
-const MIN_LINE = 16;
-
-/**
- * Creates the mask of a log to which texts are written by line: a secret of several lines, such as a private key, is
- * found by each of them.
- */
-export function createLogMask(secrets: readonly Secret[]): Mask {
-  const isSecret = (line: string) => line.length >= MIN_LINE && !line.startsWith('-----');
-  return createSecretMask(
-    secrets.flatMap((secret) => {
-      const text = secret.reveal();
-      return [text, ...text.split(/\r?\n/).filter(isSecret)];
-    }),
-  );
 }
 
 /**
@@ -73,13 +55,6 @@ export function maskFailure<E>(error: E, mask: Mask): E | ProviderFailure {
     invalid,
     ...(retryAfterMs !== null && { retryAfterMs }),
   });
-}
-
-/** Removes credentials from the message of an error that an adapter or a signer threw while it opened. */
-export function maskMessage(error: unknown, mask: Mask): unknown {
-  const { message } = toError(error);
-  const masked = mask(message, mayBeCut(message));
-  return masked === message ? error : new Error(masked);
 }
 
 const MAX_PARTS = 20;

@@ -37,7 +37,7 @@ import { object, optional, string } from ${JSON.stringify(SUPERSTRUCT_URL)};
 const actor = (more = {}) => ({ kind: 'service', id: 'ann', scopes: new Set(['any.use']), ...more });
 const ANSWERS = {
   good: () => actor(),
-  throw: () => { throw new Error('the directory is away'); },
+  throw: () => { throw new Error('the directory rejected ${PASSWORD}'); },
   reject: async () => { throw new Error('the directory is away'); },
   hang: () => new Promise(() => {}),
   undefined: () => undefined,
@@ -69,7 +69,9 @@ export default {
         authenticate: ({ token }) => ANSWERS[token]?.() ?? null,
       };
     }),
-    one('throwing', () => { throw new Error('no licence'); }),
+    one('throwing', ({ password }, context) => {
+      throw new Error('no license for ' + context.secret(password).reveal());
+    }),
     one('hanging', () => new Promise(() => {})),
     one('empty', () => ({})),
   ],
@@ -120,7 +122,9 @@ describe('authenticators of plugins', () => {
     });
 
     after(async () => {
-      expect(host.output()).to.include('acme-ldap closed').and.to.not.include(PASSWORD);
+      expect(host.output()).to.not.include(PASSWORD);
+      const closed = host.logs().find(({ msg }) => msg === 'acme-ldap closed');
+      expect(closed).to.include({ authenticator: 'acme-ldap', realm: 'staff' });
     });
 
     const ask = (token: string) =>
@@ -187,8 +191,8 @@ describe('authenticators of plugins', () => {
       /authenticator 'acme-ldap'.*NO_SUCH_VARIABLE/,
     ],
     'one that does not open': [
-      ['authenticators: [throwing]'],
-      /authenticator 'throwing' cannot be used: no licence/,
+      ['authenticators: [{ name: throwing, config: { password: env:LDAP_PASSWORD } }]'],
+      /authenticator 'throwing' cannot be used: no license for \[redacted\]/,
     ],
     'one that opens for ever': [
       ['authenticators: [hanging]'],

@@ -25,6 +25,7 @@ import { UncaughtErrors } from '../../isolation/uncaught-errors.js';
 import { nameError } from '../../lib/name-error.js';
 import { withTimeout } from '../../lib/promises.js';
 import { joinMasks, type Mask, UNCHANGED } from '../../lib/secrets/mask-secrets.js';
+import { createLogMask, maskMessage } from '../../lib/secrets/mask-thrown.js';
 import { assertResponse } from '../../lib/surface-rules.js';
 import { toError } from '../../lib/to-error.js';
 import { withFields } from '../../log/logger.js';
@@ -128,6 +129,7 @@ export class MountedSurface {
   async open(): Promise<void> {
     const { config, references } = await readSurfaceConfig(this.#choice, this.#factory);
     const { file, path } = references;
+    const mask = createLogMask(references.secrets);
     const secret = await this.#followSecrets(references);
     const context: SurfaceContext = {
       scope: this.#scope,
@@ -148,12 +150,14 @@ export class MountedSurface {
       this.#surface = assertSurface(opened);
       this.#reason = null;
     } catch (error) {
+      const shown = maskMessage(error, mask);
+      const { message } = toError(shown);
       if (isSurfaceError(error) && error.code === 'validation_failed') {
         await this.#scope.close();
-        throw new ConfigError(`surface '${this.name}': ${error.message}`, { cause: error });
+        throw new ConfigError(`surface '${this.name}': ${message}`, { cause: shown });
       }
-      this.#reason = toError(error).message;
-      this.log.error({ err: error }, 'surface failed');
+      this.#reason = message;
+      this.log.error({ err: shown }, 'surface failed');
       await this.#scope.close();
     }
   }

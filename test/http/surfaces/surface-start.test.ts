@@ -13,14 +13,17 @@ import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 import { use } from '../../support/use.js';
 
+const SECRET = 'the-key-of-an-account';
+
 /** A plugin with one surface. */
 function writeSurface(folder: string, name: string, prefix: string, open = ''): void {
   const manifest = { kinds: undefined, surfaces: [name] };
-  const entry = `import { defineSurface } from ${JSON.stringify(CONTRACT_URL)};
-import { object } from ${JSON.stringify(SUPERSTRUCT_URL)};
-const open = () => { ${open} return { fetch: async () => new Response('ok') }; };
+  const entry = `import { defineSurface, secretReference, SurfaceError } from ${JSON.stringify(CONTRACT_URL)};
+import { object, optional } from ${JSON.stringify(SUPERSTRUCT_URL)};
+const config = object({ key: optional(secretReference()) });
+const open = ({ key }, context) => { ${open} return { fetch: async () => new Response('ok') }; };
 export default { surfaces: [
-  defineSurface({ name: '${name}', prefix: '${prefix}', config: object({}), open }),
+  defineSurface({ name: '${name}', prefix: '${prefix}', config, open }),
 ] };`;
   writePlugin(folder, { name: `acme-${name}`, manifest, entry });
 }
@@ -37,6 +40,13 @@ describe('the start of a host with surfaces', () => {
     writeSurface(plugins, 'known', '/.well-known/x');
     writeSurface(plugins, 'odd', '/Odd/path');
     writeSurface(plugins, 'broken', '/broken', "throw new Error('no room');");
+    const reason = "'no account for ' + context.secret(key).reveal()";
+    writeSurface(
+      plugins,
+      'unfit',
+      '/unfit',
+      `throw new SurfaceError('validation_failed', ${reason});`,
+    );
     writeSurface(plugins, 'fine', '/fine');
     const manifest = { kinds: undefined, surfaces: ['bad'] };
     writePlugin(plugins, { name: 'acme-bad', manifest, entry: 'export default 1;' });
@@ -47,7 +57,7 @@ describe('the start of a host with surfaces', () => {
     const state = join(folder, 'state');
     writeFileSync(config, JSON.stringify({ plugins: [plugins], surfaces, state }));
     const args = ['serve', '--config', config, '--port', '0', '--env', 'development'];
-    const { code, stderr } = await rejectStart([...args, '--modules', folder]);
+    const { code, stderr } = await rejectStart([...args, '--modules', folder], { KEY: SECRET });
     expect(code).to.equal(2);
     return stderr;
   }
@@ -80,6 +90,11 @@ describe('the start of a host with surfaces', () => {
     expect(text).to.match(/surface 'fine': unknown key .*colour/);
     expect(await failureOf({ fine: true })).to.contain('names of surfaces');
     expect(await failureOf({ fine: { enabled: 'yes' } })).to.contain('names of surfaces');
+  });
+
+  it('ends with 2 for a config that does not fit, without a secret in the reason', async () => {
+    const text = await failureOf({ unfit: { enabled: true, key: 'env:KEY' } });
+    expect(text).to.contain("surface 'unfit': no account for [redacted]");
   });
 
   describe('whose code fails', () => {
