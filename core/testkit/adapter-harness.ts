@@ -152,12 +152,13 @@ export class AdapterHarness {
     return joinBody((await this.wait.settles(`GET ${target}`, work)).body).length;
   }
 
-  /** Closes all resources that the clause has left open. */
+  /** Closes all resources that the clause has left open, also after an error of one of them. */
   async close(): Promise<void> {
-    for (const opened of this.#opened) {
-      await this.wait.settles('close of the scope', opened.close());
-    }
+    const closing = await Promise.allSettled(
+      this.#opened.map((opened) => this.wait.settles('close of the scope', opened.close())),
+    );
     await this.wait.settles('stop of the reference', this.reference.stop());
+    for (const result of closing) if (result.status === 'rejected') throw result.reason;
   }
 }
 

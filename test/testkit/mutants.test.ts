@@ -28,6 +28,25 @@ describe('adapter clauses', () => {
     expect(ADAPTER_CLAUSES.map(({ id }) => id).filter((id) => !caught.has(id))).to.deep.equal([]);
   });
 
+  it('stop the reference although a scope does not close', async () => {
+    let isStopped = false;
+    const start: typeof startHttpReference = async (reference) => {
+      const running = await startHttpReference(reference);
+      const stop = async () => {
+        await running.stop();
+        isStopped = true;
+      };
+      return { ...running, stop };
+    };
+    const adapter = changeProvider((_good, { scope }) => {
+      scope.defer(() => Promise.reject(new Error('a cleanup that fails')));
+      return {};
+    });
+    const [result] = await runAdapterClauses({ adapter, start }, { only: ['request.no-body'] });
+    expect(result?.status).to.equal('fail');
+    expect(isStopped).to.equal(true);
+  });
+
   it('accept an adapter that requests its credentials', async () => {
     const results = await runAdapterClauses(
       { adapter: GOOD, start: startTokenReference },

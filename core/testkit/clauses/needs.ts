@@ -29,6 +29,8 @@ const REASONS = {
     reference.connections === undefined ? 'this transport has no connections' : null,
   holdBodies: ({ reference }: AdapterHarness) =>
     reference.holdBodies === undefined ? 'the provider of this transport reads every body' : null,
+  tryCredentials: ({ adapter }: AdapterHarness) =>
+    adapter.tryCredentials === undefined ? 'the adapter requests no credentials ahead' : null,
   credentials: ({ reference }: AdapterHarness) =>
     reference.credentials === undefined ? 'the adapter requests no credentials' : null,
   toolResults: supports('toolResults'),

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AdapterClause } from '../clause.js';
+import { createFakeOpenContext } from '../fakes/fake-open-context.js';
 import { REFERENCE_MANIFEST } from '../reference/reference-manifest.js';
 import { needs } from './needs.js';
 
+const LINE = /^[^\p{Cc}]+$/u;
 const NEVER = () => new AbortController().signal;
 
 export const READINESS: readonly AdapterClause[] = [
@@ -49,6 +51,30 @@ export const READINESS: readonly AdapterClause[] = [
       const { provider } = await harness.open();
       await harness.reference.down?.();
       await harness.failureOf('check of a provider that is down', provider.check(NEVER()));
+    },
+  },
+  {
+    id: 'readiness.credentials',
+    title: 'says whether it gets its credentials, and why not in one line without a secret',
+    skip: needs('tryCredentials'),
+    run: async (harness) => {
+      const { adapter, reference } = harness;
+      const config = harness.check(reference.config);
+      const ask = async () =>
+        harness.wait.settles(
+          'tryCredentials',
+          (async () => adapter.tryCredentials?.(config, createFakeOpenContext(reference)))(),
+        );
+      assert.equal(await ask(), null, 'with its credentials, tryCredentials must return null');
+      const issue = reference.credentials?.withhold();
+      if (issue === undefined) return;
+      const reason = await ask();
+      issue();
+      assert.ok(typeof reason === 'string', 'without its credentials, it must return the reason');
+      assert.match(reason, LINE, 'the reason must be one line');
+      for (const secret of Object.values(reference.secrets ?? {})) {
+        assert.ok(!reason.includes(secret), 'the reason must not contain a secret');
+      }
     },
   },
   {

@@ -46,6 +46,33 @@ const startHeldReference: StartReference = async (reference) => {
 /** Failures and counts that only their own clauses see. */
 export const PHASE_MUTANTS: readonly Mutant[] = [
   {
+    clause: 'readiness.credentials',
+    defect: 'returns nothing for credentials that it gets',
+    reason: /must return null/,
+    adapter: { ...GOOD, tryCredentials: async () => undefined as unknown as null },
+  },
+  {
+    clause: 'readiness.credentials',
+    defect: 'gets credentials that are not issued',
+    reason: /must return the reason/,
+    adapter: { ...GOOD, tryCredentials: async () => null },
+    start: startTokenReference,
+  },
+  {
+    clause: 'readiness.credentials',
+    defect: 'throws for credentials that are not issued',
+    reason: /invalid_client/,
+    adapter: {
+      ...GOOD,
+      tryCredentials: async (...args) => {
+        const reason = await GOOD.tryCredentials?.(...args);
+        if (reason != null) throw new Error(reason);
+        return null;
+      },
+    },
+    start: startTokenReference,
+  },
+  {
     clause: 'failure.connecting',
     defect: 'does not say that there was no connection',
     reason: /the phase must be connecting/,
