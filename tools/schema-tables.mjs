@@ -38,7 +38,8 @@ function renderTable(rows) {
     const value = required ? 'required' : fallback === undefined ? '' : code(fallback);
     return `| \`${path}\` | ${type} | ${value} | ${escapeText(description)} |`;
   });
-  return [HEAD, ...lines].join('\n');
+  // Alternatives may have the same member.
+  return [HEAD, ...new Set(lines)].join('\n');
 }
 
 function renderFormats({ formats }) {

@@ -30,7 +30,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   sessions: 'List or end sessions of the console of a running host',
   purge: 'Remove kept responses of a module from a running host',
   plugins: 'List plugins and their states, or print digests of their files',
-  new: 'Create the files of a new module, plugin or surface',
+  new: 'Create the files of a new module or plugin',
   client: 'Write a typed TypeScript client of modules',
   import: 'Import what describes a service, such as OpenAPI, as a module',
   'test-plugin': 'Run the conformance suite against a plugin',

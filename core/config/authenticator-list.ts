@@ -14,10 +14,10 @@ export interface AuthenticatorChoice {
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'config']);
 
 /** The built-in authenticators; plugins provide all others. */
-const BUILT_IN: ReadonlySet<string> = new Set(['dev', 'tokens', 'issuers']);
+export const BUILT_IN_AUTHENTICATORS: ReadonlySet<string> = new Set(['dev', 'tokens', 'issuers']);
 
 export function listPluginAuthenticators(chain: readonly AuthenticatorChoice[]): string[] {
-  return chain.map(({ name }) => name).filter((name) => !BUILT_IN.has(name));
+  return chain.map(({ name }) => name).filter((name) => !BUILT_IN_AUTHENTICATORS.has(name));
 }
 
 /** Names in the order of the chain; in a configuration file each may have a config. */

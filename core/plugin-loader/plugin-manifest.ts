@@ -35,7 +35,7 @@ const line = matching('a line of 1 to 200 printable ASCII characters', /^[\x20-\
 export const pluginName = matching('a name of a-z, 0-9 and -', NAME);
 
 /** An importer of the host itself. */
-const OWN_IMPORTER = 'openapi';
+export const OWN_IMPORTER = 'openapi';
 const MAX_OPTIONS = 32;
 
 const importerOption = object({

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { createWorkplace } from '../support/cli/run-in.js';
 import { waitUntil } from '../support/http/wait-until.js';
@@ -70,8 +70,12 @@ describe('modgate new module', () => {
   });
 
   it('names the schemas of the installed package', async () => {
-    mkdirSync(join(place.folder, 'node_modules'));
-    symlinkSync(process.cwd(), join(place.folder, 'node_modules/modgate'));
+    const modgate = join(place.folder, 'node_modules/modgate');
+    mkdirSync(modgate, { recursive: true });
+    // The package has the files of `dist` in the folder of its exports.
+    const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const [folder = ''] = exports['./schemas/*'].split('/').slice(1);
+    symlinkSync(resolve('dist'), join(modgate, folder));
     await place.run(['new', 'module', 'crm', '--dir', 'deep/er']);
     for (const [file, name] of [
       ['deep/er/crm.yaml', 'descriptor'],
@@ -273,6 +277,14 @@ describe('modgate new plugin', () => {
   for (const name of ['MQTT', '1mqtt', 'acme/mqtt', '@acme/', '../mqtt', '.mqtt', 'a.b', 'a b']) {
     it(`rejects the name ${JSON.stringify(name)}`, async () => {
       expect(await rejectionOf(name)).to.match(/^the name of a plugin must be lower case/);
+    });
+  }
+
+  for (const name of ['http', '@acme/modgate-unix', 'console', 'modules', 'tokens', 'openapi']) {
+    it(`rejects the name ${JSON.stringify(name)}, which modgate has itself`, async () => {
+      expect(await rejectionOf(name)).to.match(
+        /^'\w+' is a name of modgate itself: choose another, such as acme-\w+$/,
+      );
     });
   }
 });

@@ -10,7 +10,8 @@ import { type NewFile, writeNewFiles } from '../new/write-new-files.js';
 import { printResult } from '../output/print-result.js';
 import { addJsonOption, choiceOption } from '../setting-options.js';
 
-const SCHEMAS = join('node_modules', 'modgate', 'dist', 'core', 'schemas');
+/** Where the package has them, unlike a checkout. */
+const SCHEMAS = join('node_modules', 'modgate', 'lib', 'core', 'schemas');
 
 const KIND_HELP = 'Kind of module: local, code beside the descriptor; http, a separate service';
 

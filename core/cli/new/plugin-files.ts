@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
+import { assertPluginName } from './assert-plugin-name.js';
 import type { NewFile } from './write-new-files.js';
 
 export type PluginTemplate = 'plugin' | 'surface' | 'authenticator' | 'signer' | 'importer';
@@ -24,7 +25,7 @@ const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 /**
  * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface, an
  * authenticator, a signer or an importer, its tests and the package files.
- * @throws ConfigError for an invalid name.
+ * @throws ConfigError for an invalid name, and one of modgate itself.
  */
 export async function createPluginFiles(
   packageName: string,
@@ -37,10 +38,12 @@ export async function createPluginFiles(
         'acme-mqtt or @acme/modgate-mqtt',
     );
   }
+  const part = name.replace(COMMON_PREFIX, '');
+  await assertPluginName(part);
   const values = {
     package: packageName,
     name,
-    kind: name.replace(COMMON_PREFIX, ''),
+    kind: part,
     ...readRanges(),
     beforeRelease: await readBeforeRelease(),
   };
