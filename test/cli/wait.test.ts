@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describeEntry, startFakeHost } from '../support/cli/fake-host.js';
 import { createWorkplace } from '../support/cli/run-in.js';
@@ -237,6 +239,23 @@ describe('modgate wait with an unreachable host', () => {
       stderr:
         "modgate: module 'crm' is not live after 250 ms: the host at http://127.0.0.1:1 cannot be reached: nothing listens there\n",
     });
+  });
+
+  it('ends at the timeout while a host accepts connections and never answers', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    for (const args of [[], ['--all-hosts']]) {
+      const ended = await runModgate(['wait', 'crm', '--url', url, '--timeout', '1s', ...args]);
+      expect(ended).to.include({ code: 1, stdout: '' });
+      // The first answer may take longer than a short timeout.
+      expect(ended.stderr).to.match(
+        / after 1000 ms: .* cannot be reached: no response within 2 s$/m,
+      );
+    }
+    silent.close();
+    silent.closeAllConnections();
   });
 
   const MINUTE_MS = 60_000;

@@ -43,6 +43,8 @@ export interface HostClient {
    * @throws HostUnreachable when there is no response.
    */
   send(path: string, request: HostRequest): Promise<HostResponse>;
+  /** A client whose requests end by then, in milliseconds of a monotonic clock. */
+  until(deadline: number): HostClient;
   /** The clock skew of the host at its last response. Milliseconds; positive if it is ahead. */
   readonly clockSkewMs: number;
 }
@@ -63,12 +65,15 @@ const REASONS: Readonly<Record<string, string>> = {
 
 export function createHostClient({ url, token, ca = null }: HostAddress): HostClient {
   let clockSkewMs = 0;
-  return {
+  const create = (deadline: number): HostClient => ({
     url,
     get clockSkewMs() {
       return clockSkewMs;
     },
+    until: create,
     send: async (path, { method = 'GET', headers, body: sent }) => {
+      const leftMs = Math.max(0, Math.ceil(deadline - performance.now()));
+      const timeoutMs = Math.min(REQUEST_TIMEOUT_MS, leftMs);
       try {
         const request = {
           method,
@@ -80,7 +85,7 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
           },
           ...(sent !== undefined && { body: JSON.stringify(sent) }),
           maxBytes: MAX_RESPONSE_BYTES,
-          timeoutMs: REQUEST_TIMEOUT_MS,
+          timeoutMs,
           ...(ca !== null && { ca }),
         };
         const { response, body } = await fetchBounded(`${url}${path}`, request, ({ status }) => {
@@ -91,10 +96,11 @@ export function createHostClient({ url, token, ca = null }: HostAddress): HostCl
         return { status: response.status, text: new TextDecoder().decode(body) };
       } catch (error) {
         if (!(error instanceof FetchFailed)) throw error;
-        throw toUnreachable(url, error);
+        throw toUnreachable(url, timeoutMs, error);
       }
     },
-  };
+  });
+  return create(Number.POSITIVE_INFINITY);
 }
 
 function readClockSkew(date: string | null): number {
@@ -107,10 +113,14 @@ function createRedirectError(url: string): HostUnreachable {
   return new HostUnreachable(`the host at ${url} cannot be reached: ${problem}`);
 }
 
-function toUnreachable(url: string, { reason, cause, through }: FetchFailed): HostUnreachable {
+function toUnreachable(
+  url: string,
+  timeoutMs: number,
+  { reason, cause, through }: FetchFailed,
+): HostUnreachable {
   const { code = '' } = cause as { readonly code?: string };
   const problems = {
-    timeout: `no response within ${REQUEST_TIMEOUT_MS / 1000} s`,
+    timeout: `no response within ${timeoutMs / 1000} s`,
     'max-size': 'its response is too large',
     failed:
       REASONS[code] ??

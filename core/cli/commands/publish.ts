@@ -175,7 +175,7 @@ async function follow(
   if (outcome === 'canary' && options.wait !== false) {
     const verdict = await reportVerdict(client, release, folder, context);
     [outcome, detail] = [verdict.outcome, verdict.reason];
-    if (outcome !== 'released') return { ...published, outcome, detail };
+    if (WENT_BACK.has(outcome)) return { ...published, outcome, detail };
   } else {
     await writeBase(folder, release, context);
     await context.print(`${shortenDigest(release)} ${RESULTS[outcome] ?? 'is active'}\n`);
@@ -237,8 +237,9 @@ async function reportVerdict(
     await context.print(`${name} ${toPrintable(formatFigures(canary))}\n`);
   });
   const { outcome, reason } = verdict;
-  if (outcome === 'released') await writeBase(folder, release, context);
-  const result = outcome === 'released' ? 'is active on all hosts' : `went back (${outcome})`;
+  const isBack = WENT_BACK.has(outcome);
+  if (!isBack) await writeBase(folder, release, context);
+  const result = isBack ? `went back (${outcome})` : 'is active on all hosts';
   await context.print(`${name} ${result}: ${toPrintable(reason)}\n`);
   return verdict;
 }

@@ -64,8 +64,9 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
 function waitForModule(client: HostClient, subject: string, timeoutMs: number) {
   const tracker = new WaitTracker(subject);
   return pollHost(
+    client,
     timeoutMs,
-    () => readModules(client),
+    readModules,
     ({ modules }) => {
       const end = tracker.observe(modules, client.clockSkewMs);
       if (end === null) return null;
@@ -109,10 +110,11 @@ function waitForFleet(
   const path = `/fleet?serves=${encodeURIComponent(served)}`;
   const tracker = new WaitTracker(served);
   return pollHost(
+    client,
     timeoutMs,
-    async () => {
-      const fleet = requestJson(client, path, fleetStatus);
-      const [status, { modules }] = await Promise.all([fleet, readModules(client)]);
+    async (bounded) => {
+      const fleet = requestJson(bounded, path, fleetStatus);
+      const [status, { modules }] = await Promise.all([fleet, readModules(bounded)]);
       return { ...status, modules };
     },
     decide,

@@ -17,27 +17,31 @@ export interface ReleaseWait {
 
 type Answer = readonly [releases: ReleasesStatus, fleet: FleetStatus | null];
 
+type Report = ReleasesStatus['hosts'][number];
+
 const NO_FLEET = 404;
+const FORBIDDEN = 403;
 
 /** Hosts report within a second; one with large modules takes longer. */
 const REPORT_MS = 5000;
 
-/** Warns of a host that does not serve a release, as far as hosts have reported soon. */
+/** Warns of a host that does not serve a release, as far as hosts report it soon; lost ones do not. */
 export async function warnOfRejection(
   client: HostClient,
   release: string,
   context: CommandContext,
 ): Promise<void> {
   const ends = await pollHost(
+    client,
     REPORT_MS,
-    () => readReleases(client),
-    ({ hosts }) => {
-      const isDone = hosts.every((host) => {
-        return host.release === release || isAbout(release, host);
+    readReports,
+    (reports) => {
+      const isDone = reports.every((report) => {
+        return report.release === release || isAbout(release, report);
       });
-      return isDone ? hosts : null;
+      return isDone ? reports : null;
     },
-    (last) => (last instanceof HostUnreachable ? [] : last.hosts),
+    (last) => (last instanceof HostUnreachable ? [] : last),
   );
   const rejecting = ends.find((host) => isAbout(release, host));
   if (rejecting === undefined) return;
@@ -45,8 +49,27 @@ export async function warnOfRejection(
   context.printError(`warning: ${toPrintable(`${host} does not serve ${problem}`)}\n`);
 }
 
+/** What hosts report; a publisher without the right to read the fleet also waits for lost ones. */
+async function readReports(client: HostClient): Promise<readonly Report[]> {
+  const fleet = readFleet(client).catch((error) => {
+    if (error instanceof RejectedRequest && error.status === FORBIDDEN) return null;
+    throw error;
+  });
+  return listReports(await Promise.all([readReleases(client), fleet]));
+}
+
+/** The last reports of hosts that are not lost. */
+function listReports([{ hosts }, fleet]: Answer): readonly Report[] {
+  const lost = listLost(fleet);
+  return hosts.filter(({ host }) => !lost.some(({ id }) => id === host));
+}
+
+function listLost(fleet: FleetStatus | null) {
+  return fleet?.hosts.filter(({ state }) => state === 'lost') ?? [];
+}
+
 /** Whether the problem of a host is one with the release. */
-function isAbout(release: string, { problem }: ReleasesStatus['hosts'][number]): boolean {
+function isAbout(release: string, { problem }: Report): boolean {
   return problem?.includes(release) === true;
 }
 
@@ -74,14 +97,13 @@ export function waitForRelease(
   }
 
   function decide(answer: Answer): ReleaseWait | null {
-    const [{ hosts: reports }, fleet] = answer;
-    const lost = fleet?.hosts.filter(({ state }) => state === 'lost') ?? [];
+    const [, fleet] = answer;
+    const lost = listLost(fleet);
     if (lost.length > 0 && !ignoresLost) {
       const detail = `${nameHosts(lost)} lost; with --ignore-lost the others alone count`;
       return { isServed: false, detail };
     }
-    const isLost = (host: string) => lost.some(({ id }) => id === host);
-    const rejecting = reports.find((report) => isAbout(release, report) && !isLost(report.host));
+    const rejecting = listReports(answer).find((report) => isAbout(release, report));
     if (rejecting !== undefined) {
       const known = fleet?.hosts.filter(({ id }) => id === rejecting.host) ?? [];
       const name = known.length === 0 ? rejecting.host : listHosts(known);
@@ -99,8 +121,9 @@ export function waitForRelease(
   }
 
   return pollHost(
+    client,
     timeoutMs,
-    () => Promise.all([readReleases(client), readFleet(client)]),
+    (bounded) => Promise.all([readReleases(bounded), readFleet(bounded)]),
     decide,
     giveUp,
   );
