@@ -136,7 +136,7 @@ interface SocketFolder {
  * Creates a folder that only this user may enter (mode 0700), in the temporary folder of the system or,
  * if that path is too long for a socket, in /tmp. A new folder avoids conflicts with files and children
  * that a killed host left behind.
- * @throws Error when both paths are too long.
+ * @throws Error when both paths are too long, and when it cannot be created.
  */
 export async function createSocketFolder(bases = [tmpdir(), '/tmp']): Promise<SocketFolder> {
   const prefixes = bases.map((base) => join(base, 'modgate-'));
@@ -148,7 +148,11 @@ export async function createSocketFolder(bases = [tmpdir(), '/tmp']): Promise<So
       `the temporary folder must have a path short enough for a socket (${MAX_SOCKET_PATH_BYTES} bytes in all)`,
     );
   }
-  const folder = await mkdtemp(prefix);
+  const folder = await mkdtemp(prefix).catch((cause) => {
+    const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
+    const problem = `the temporary folder of the host cannot be used (${code})`;
+    throw new Error(`${problem}: set TMPDIR to a folder that it can write`, { cause });
+  });
   return {
     socketPath: join(folder, SOCKET_NAME),
     remove: () => rm(folder, { recursive: true, force: true }),

@@ -18,14 +18,13 @@ describe('serve --check of a host that follows releases', () => {
     return startHost({ args, env: { CRM_TOKEN: 'value' } });
   });
 
-  const check = async (...args: string[]) => {
+  const checkWith = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
     const state = ['--state', `${host.directory}/state`, '--env', 'development'];
-    const { code, stdout } = await place.run(
-      ['serve', '--check', '--modules', 'store:', ...state, ...args],
-      { CRM_TOKEN: 'value' },
-    );
+    const command = ['serve', '--check', '--modules', 'store:', ...state, ...args];
+    const { code, stdout } = await place.run(command, { CRM_TOKEN: 'value', ...env });
     return { code, stdout };
   };
+  const check = (...args: string[]) => checkWith({}, ...args);
   const publish = async (config: object = {}) => {
     const provider = {
       kind: 'http',
@@ -45,6 +44,13 @@ describe('serve --check of a host that follows releases', () => {
     const rejected = await check('--connect');
     expect(rejected.stdout).to.match(/^store:crm\.json:.*CRM_TOKEN/m);
     expect(rejected.code).to.equal(1);
+  });
+
+  it('names a temporary folder that cannot be used', async () => {
+    await publish();
+    const { code, stdout } = await checkWith({ TMPDIR: '/nonexistent' }, '--connect');
+    expect(stdout).to.include('temporary folder /nonexistent cannot be used (ENOENT): set TMPDIR');
+    expect(code).to.equal(1);
   });
 
   it('says what it has not checked', async () => {

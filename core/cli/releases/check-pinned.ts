@@ -1,8 +1,8 @@
 import { join, relative } from 'node:path';
 import type { ReleaseFiles } from '../../modules/releases/release-files.js';
-import { withTemporaryFiles } from '../../modules/releases/release-folder.js';
 import { checkFiles } from '../check/check-files.js';
 import type { CheckedFile, CheckReport } from '../check/check-report.js';
+import { withTemporaryFiles } from './temporary-folder.js';
 
 function isPinned(file: CheckedFile): boolean {
   const kind = file.kind === 'descriptor' ? file.prepared?.descriptor.manifest.kind : undefined;

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { InvalidFile } from '../../document/diagnostic.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
@@ -15,13 +12,17 @@ import { OpenStreams } from '../../provider/open-streams.js';
 import { LocalRates } from '../../provider/rate-limiter.js';
 import { createStore } from '../../store/open-store.js';
 import { CommandError } from '../command-error.js';
+import { withTemporaryFolder } from './temporary-folder.js';
 
 /**
  * Reads the manifest of a descriptor from its URL or provider, like a host.
  * @throws CommandError if it is invalid or unavailable.
  */
-export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
-  const stateDir = await mkdtemp(join(tmpdir(), 'modgate-publish-'));
+export function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
+  return withTemporaryFolder((stateDir) => requestManifest(prepared, stateDir));
+}
+
+async function requestManifest(prepared: PreparedDescriptor, stateDir: string): Promise<string> {
   try {
     const version = await openVersion(prepared, createContext(stateDir), new KnownModule());
     try {
@@ -33,8 +34,6 @@ export async function readRemoteManifest(prepared: PreparedDescriptor): Promise<
   } catch (error) {
     if (!(error instanceof InvalidFile || error instanceof ManifestUnavailable)) throw error;
     throw new CommandError(`${prepared.file}: ${error.message}`);
-  } finally {
-    await rm(stateDir, { recursive: true, force: true });
   }
 }
 

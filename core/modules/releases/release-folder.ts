@@ -9,7 +9,6 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { RELEASE_LINK, releasesFolder } from '../../config/modules-folder.js';
 import { createFolder } from '../../lib/create-folder.js';
@@ -128,19 +127,6 @@ export class ReleaseFolder {
     if (!name.startsWith(TEMPORARY)) return false;
     const status = await stat(join(this.#path, name)).catch(() => null);
     return status !== null && Date.now() - status.mtimeMs > LEFT_OVER_MS;
-  }
-}
-
-/** Like `withFiles`, for a command: in a folder of its own instead of a state folder. */
-export async function withTemporaryFiles<T>(
-  files: ReleaseFiles,
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
-  const path = await mkdtemp(join(tmpdir(), 'modgate-release-'));
-  try {
-    return await new ReleaseFolder(path).withFiles(files, work);
-  } finally {
-    await removeFolder(path);
   }
 }
 
