@@ -43,7 +43,7 @@ describe('modgate token', () => {
         scopes: new Set(['crm.read', 'crm.write']),
       });
       const days = (expiresAt - Date.now()) / DAY_MS;
-      expect(days).to.be.within(89.9, 90);
+      expect(days).to.be.within(89.9, 90.1);
       expect(readdirSync(place.folder)).to.deep.equal([file]);
     });
   }
@@ -76,6 +76,15 @@ describe('modgate token', () => {
     expect(stdout).not.to.include(first);
     const list = await place.run(['token', 'list', '--tokens', 'tokens.yaml']);
     expect(list.stdout).not.to.include(first).and.not.include(made.token);
+  });
+
+  it('rounds an expiry up to the next second', async () => {
+    const earliest = Date.now() + 500;
+    const { stdout } = await place.run(
+      ['token', 'create', 'a', '--expires', '500ms', '--json', '--tokens', 'tokens.yaml'],
+      {},
+    );
+    expect(Date.parse(JSON.parse(stdout).expires_at)).to.be.at.least(earliest);
   });
 
   it('prints the header line to send as an API key', async () => {
@@ -195,6 +204,7 @@ describe('modgate token', () => {
       ['create', 'a', '--expires', '2020-01-01T00:00Z', '--tokens', 't.yaml'],
       /--expires/,
     ],
+    ['an expiry of now', ['create', 'a', '--expires', '0s', '--tokens', 't.yaml'], /--expires/],
     [
       'an expiry after the year 9999',
       ['create', 'a', '--expires', '9999-12-31T23:59:59-01:00', '--tokens', 't.yaml'],

@@ -32,6 +32,8 @@ const PREFIX = 'mgt_';
 const TOKEN_BYTES = 32;
 /** The end of the years that RFC 3339 can express. */
 const MAX_TIME = Date.UTC(10_000, 0);
+/** The precision of the file. */
+const SECOND_MS = 1000;
 const DEFAULT_EXPIRY = '90d';
 const DEFAULT_HEADER = 'x-api-key';
 
@@ -127,8 +129,10 @@ function parseExpiry(text: string): string | undefined {
   if (text === 'never') return undefined;
   const now = Date.now();
   const ms = parseDuration(text);
-  const expiresAt = Number.isNaN(ms) ? parseTime(text) : now + ms;
-  if (expiresAt > now && expiresAt < MAX_TIME)
+  const requested = Number.isNaN(ms) ? parseTime(text) : now + ms;
+  // Rounded up: a token must not expire before the time that was asked for.
+  const expiresAt = Math.ceil(requested / SECOND_MS) * SECOND_MS;
+  if (requested > now && expiresAt < MAX_TIME)
     return `${new Date(expiresAt).toISOString().slice(0, 19)}Z`;
   throw new ConfigError(
     '--expires must be a duration such as 90d, 12h or 30m, a future time such as 2030-06-30T00:00:00Z, or never',
