@@ -75,21 +75,49 @@ describe('modgate complete', () => {
 
 describe('modgate completion', () => {
   let place: Workplace;
-  const probes: Readonly<Record<string, (script: string, words: readonly string[]) => string>> = {
-    bash: (script, words) => {
+  type Probe = (script: string, words: readonly string[], program: string) => string;
+  const probes: Readonly<Record<string, Probe>> = {
+    bash: (script, words, program) => {
       const split = words.flatMap((word) => (word === '' ? [''] : word.match(/[=:]+|[^=:]+/g)));
       const last = /^[=:]/.test(split.at(-1) ?? '') ? '' : split.at(-1);
       return `source ${script}
 [ "$(complete -p modgate)" = "complete -F _modgate modgate" ] || exit 9
 COMP_WORDS=(modgate ${split.map((word) => `'${word}'`).join(' ')})
-COMP_CWORD=${split.length}; _modgate modgate '${last}'
+COMP_CWORD=${split.length}; _modgate '${program}' '${last}'
 for word in "\${COMPREPLY[@]}"; do echo "$word"; done`;
     },
-    fish: (script, words) => `source ${script}; complete -C 'modgate ${words.join(' ')}'`,
+    zsh: (script, words, program) => `zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'source zsh-probe ${script}'
+zpty -r shell text '*READY*'
+zpty -n -w shell $'${program} ${words.join(' ')}\\t'
+zpty -r shell text '*END*'
+print -r -- "\${\${\${text##*BEGIN}%%END*}//$'\\r'}"`,
+    fish: (script, words, program) =>
+      `source ${script}; complete -C '${program} ${words.join(' ')}'`,
   };
+
+  /** What an interactive zsh runs first: it prints what would be listed for a tab. */
+  const ZSH_PROBE = `PROMPT=
+autoload -Uz compinit && compinit -u
+source $1
+typeset -aU listed
+compadd() {
+  local -a names prefix
+  if [[ \${@[1,(i)(-|--)]} != *-[OAD]' '* ]]; then
+    zparseopts -E p:=prefix
+    builtin compadd -O names "$@"
+    for name in $names; do listed+=("$IPREFIX$prefix[2]\${(Q)name}"); done
+  fi
+  builtin compadd "$@"
+}
+probe() { zle complete-word; print -rl -- BEGIN $listed END }
+zle -N probe && bindkey '^I' probe && print READY
+`;
 
   before(() => {
     place = createWorkplace();
+    place.write('zsh-probe', ZSH_PROBE);
     place.write('modules.d/crm.yaml', '');
     place.write('modern file.txt', '');
     const command = place.write(
@@ -114,8 +142,8 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`;
   for (const [shell, createProbe] of Object.entries(probes)) {
     it(`completes words and paths in ${shell}, where it is installed`, async function () {
       const script = await skipWithout(shell, this);
-      const complete = async (...words: string[]) => {
-        const { stdout } = await execute(shell, ['-c', createProbe(script, words)], {
+      const completeAfter = async (program: string, ...words: string[]) => {
+        const { stdout } = await execute(shell, ['-c', createProbe(script, words, program)], {
           cwd: place.folder,
           env: {
             ...process.env,
@@ -126,22 +154,35 @@ for word in "\${COMPREPLY[@]}"; do echo "$word"; done`;
         const lines = stdout.split('\n').filter((word) => word !== '');
         return lines.map((line) => line.split('\t')[0]?.replace(/\/$/, ''));
       };
+      const complete = (...words: string[]) => completeAfter('modgate', ...words);
       expect(await complete('ch')).to.deep.equal(['check']);
+      expect(await completeAfter('~/bin/modgate', 'ch')).to.deep.equal(['check']);
       expect(await complete('approvals', 'sh')).to.deep.equal(['show']);
       expect(await complete('check', '--ag')).to.deep.equal(['--against']);
       expect(await complete('serve', '--env', 'd')).to.deep.equal(['development']);
-      const start = shell === 'bash' ? '' : '--env=';
+      // What a shell completes: bash splits words at '='.
+      const nameValues = (flag: string, ...values: string[]) =>
+        values.map((value) => (shell === 'bash' ? value : `${flag}=${value}`));
       for (const word of ['--env=p', '--env=']) {
-        expect(await complete('serve', word)).to.include(`${start}production`);
+        expect(await complete('serve', word)).to.include.members(nameValues('--env', 'production'));
       }
       expect(await complete('approvals', '--url', 'http://a:1', 'sh')).to.deep.equal(['show']);
       expect(await complete('wait', '')).to.deep.equal([]);
       expect(await complete('import', '')).to.have.members(['openapi', 'grpc', 'mcp']);
       expect(await complete('import', 'grpc', '--pr')).to.deep.equal(['--proto-path']);
       expect(await complete('import', '--plugins', '/nowhere', 'o')).to.deep.equal(['openapi']);
-      expect(await complete('check', 'mod')).to.have.members(['modules.d', 'modern file.txt']);
+      const paths = ['modules.d', 'modern file.txt'];
+      expect(await complete('check', 'mod')).to.have.members(paths);
+      const certificates = await complete('check', '--ca=mod');
+      expect(certificates).to.have.members(nameValues('--ca', ...paths));
+      const below = paths.map((path) => `~/${path}`);
+      expect(await complete('check', '~/mod')).to.have.members(below);
       expect(await complete('check', 'modules.d/')).to.deep.equal(['modules.d/crm.yaml']);
       expect(await complete('check', '--modules', 'mod')).to.deep.equal(['modules.d']);
+      if (shell === 'bash') return;
+      expect(await completeAfter('A=b modgate', 'ch')).to.deep.equal(['check']);
+      expect(await complete('serve', '--env', '"p')).to.deep.equal(['production']);
+      expect(await complete('check', '"mod')).to.have.members(paths);
     });
   }
 

@@ -7,7 +7,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   // For bash 3.2 or later.
   bash: `_modgate() {
   local IFS=$'\\n' current="$2"
-  COMPREPLY=($("$1" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($("\${1/#\\~//$HOME/}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
   case "$COMPREPLY" in
     :file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")) ;;
     :folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")) ;;
@@ -21,10 +21,10 @@ complete -F _modgate modgate
   zsh: `#compdef modgate
 _modgate() {
   local -a found
-  found=("\${(@f)$($words[1] complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@f)$(\${(Q)~words[1]} complete -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
   case $found[1] in
-    :file) compset -P '--*='; _files ;;
-    :folder) compset -P '--*='; _files -/ ;;
+    :file) compset -P 1 '--*='; _files ;;
+    :folder) compset -P 1 '--*='; _files -/ ;;
     ?*) found=("\${(@)found//:/\\\\:}"); found=("\${(@)found/$'\\t'/:}"); _describe value found ;;
   esac
 }
@@ -32,10 +32,13 @@ _modgate() {
 `,
   fish: `function __modgate_complete
   set -l words (commandline -opc)
+  while string match -qr '^\\w+=' -- "$words[1]"; set -e words[1]; end
+  set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
   set -l current (commandline -ct)
-  set -l found (command $words[1] complete -- $words[2..-1] "$current" 2>/dev/null)
+  set -l word (string trim -lc \\"\\' -- "$current")
+  set -l found (command $program complete -- $words[2..-1] "$word" 2>/dev/null)
   switch "$found[1]"
-    case :file; __fish_complete_path "$current"
+    case :file; complete -C "'' $current"
     case :folder; __fish_complete_directories "$current"
     case '*'; printf '%s\\n' $found
   end
