@@ -36,6 +36,9 @@ const NAMED = new Set([
 /** Members with a list of schemas or parameters, which have texts. */
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'parameters']);
 
+/** Keywords with a value of callers, whose members are no keywords. */
+const VALUES = new Set(['const', 'default', 'enum']);
+
 /** A route or schema with more changes is reported as changed in many places. */
 const MAX_CHANGES_OF_PLACE = 20;
 
@@ -110,7 +113,7 @@ function placeOf(route: JsonObject): string {
 
 function compareValues(before: unknown, after: unknown): ManifestChange[] {
   const changes: ManifestChange[] = [];
-  const root = { pointer: '', isNamed: false, isList: false, isText: false };
+  const root = { pointer: '', isNamed: false, isList: false, isText: false, isValue: false };
   collect(before, after, root, changes);
   return changes;
 }
@@ -121,6 +124,7 @@ interface Position {
   readonly isNamed: boolean;
   readonly isList: boolean;
   readonly isText: boolean;
+  readonly isValue: boolean;
 }
 
 function collect(
@@ -142,8 +146,9 @@ function collect(
   }
 }
 
-/** The members of a mapping, or the items of a list by their index; `null` for any other value. */
-function readMembers(value: unknown, { isList }: Position): JsonObject | null {
+/** The members of a mapping, or the items of a list by their index; `null` to compare it as a whole. */
+function readMembers(value: unknown, { isList, isValue }: Position): JsonObject | null {
+  if (isValue) return null;
   if (isList && Array.isArray(value)) return { ...value };
   return isObject(value) ? value : null;
 }
@@ -154,6 +159,7 @@ function enter({ pointer, isNamed, isText }: Position, name: string): Position {
     isNamed: !isNamed && NAMED.has(name),
     isList: !isNamed && LISTS.has(name),
     isText: isText || (!isNamed && TEXTS.has(name)),
+    isValue: !isNamed && VALUES.has(name),
   };
 }
 
