@@ -84,8 +84,8 @@ async function inspectRelease(
     ...findMissingFiles(inspection, (path) => files.has(path)).map(({ file, path }) => {
       return { field: file, reason: `names the file '${path}', which the release does not have` };
     }),
-    ...inspection.descriptors.flatMap(({ entry, descriptor: { manifest } }) => {
-      const isPinned = manifest.kind === 'file' || manifest.kind === 'inline';
+    ...inspection.descriptors.flatMap(({ entry, descriptor: { enabled, manifest } }) => {
+      const isPinned = !enabled || manifest.kind === 'file' || manifest.kind === 'inline';
       return isPinned ? [] : [{ field: entry.file, reason: 'its manifest must be a file' }];
     }),
   ];

@@ -1,12 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runHere } from '../../support/cli/run-here.js';
 import { call, parseJson } from '../../support/http/call.js';
 import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
-import { PUBLISHER, readReleases, sendJson, useWorkspace } from '../../support/releases.js';
+import {
+  CODE_PUBLISHER,
+  PUBLISHER,
+  readReleases,
+  sendJson,
+  useWorkspace,
+} from '../../support/releases.js';
 import { startHost } from '../../support/start-host.js';
 import { createFolder } from '../../support/temporary-folder.js';
 import { useKept } from '../../support/use.js';
@@ -67,6 +74,27 @@ describe('releases of a host', () => {
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: `${name} is active\n` });
     expect(stderr).to.equal(`warning: ${warning}\n`);
     expect(await pull()).to.include({ code: 0, stderr });
+  });
+
+  it('exits with 2 and one line where no temporary file can be created', async () => {
+    await catchUp();
+    workspace.write('crm.json', describeCrm('/pinned', { manifest: { from: 'provider' } }));
+    const args = ['publish', workspace.folder, '--url', setup.host.url];
+    const ended = await runHere(args, { MODGATE_TOKEN: CODE_PUBLISHER, TMPDIR: '/nonexistent' });
+    expect(ended.stderr).to.match(
+      /^modgate: temporary folder \/nonexistent cannot be used \(ENOENT\): set TMPDIR [^\n]+\n$/,
+    );
+    expect(ended.code).to.equal(2);
+  });
+
+  it('publishes a disabled descriptor whose manifest only the provider has', async () => {
+    await catchUp();
+    const manifest = { from: 'provider' };
+    workspace.write('off.json', describeCrm('/off', { module: 'off', enabled: false, manifest }));
+    const { code, stderr } = await workspace.publish(setup.host);
+    expect(code, stderr).to.equal(0);
+    workspace.remove('off.json');
+    await workspace.publish(setup.host);
   });
 
   it('says that a folder cannot be written', async () => {
