@@ -1,6 +1,7 @@
 import { isEncoded } from '../lib/content-encoding.js';
 import { decodeUtf8 } from '../lib/decode-utf8.js';
 import { readMediaType } from '../lib/media-type.js';
+import { findCertificateProblem } from '../lib/tls-problem.js';
 import { type FetchedHead, FetchFailed, fetchBounded } from './bounded-fetch.js';
 
 interface FetchLimits {
@@ -48,10 +49,18 @@ export async function fetchText(
     const problems = {
       timeout: `did not answer in full within ${timeoutMs} ms${error.through}`,
       'max-size': `answered with more than ${maxText}`,
-      failed: `could not be reached${error.through}, or the connection was lost${formatCode(error.cause)}`,
+      failed: describeFailure(error),
     };
     throw unavailable(subject, problems[error.reason], error.cause);
   }
+}
+
+function describeFailure({ through, cause }: FetchFailed): string {
+  const { code } = Object(cause) as { code?: unknown };
+  const problem = typeof code === 'string' ? findCertificateProblem(code) : undefined;
+  const reason =
+    problem === undefined ? ', or the connection was lost' : `: its certificate ${problem}`;
+  return `could not be reached${through}${reason}${formatCode(cause)}`;
 }
 
 /** The code of the system or of TLS. The message of the error has the URL, which may be secret. */

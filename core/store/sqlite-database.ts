@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Kysely, sql } from 'kysely';
 import Libsql from 'libsql';
@@ -61,7 +60,6 @@ export function openSqlite(stateDir: string, onChange: ChangeListener): Promise<
  */
 export async function openSqliteToRead(stateDir: string): Promise<ReadableDatabase> {
   const file = sqliteFile(stateDir);
-  if (!existsSync(file)) throw new StoreUnavailable('missing');
   assertOwnFile(file);
   const explain = (error: unknown) => explainSqliteErrorIn(stateDir, error);
   const begin = async () => connect(`${pathToFileURL(file).href}?mode=ro`, file);

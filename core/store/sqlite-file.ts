@@ -30,11 +30,21 @@ export async function createSqliteFile(stateDir: string): Promise<void> {
 
 /**
  * SQLite would wait for the writer of a pipe, and would write to the target of a symbolic link.
- * @throws StoreUnavailable for anything but a regular file.
+ * @throws StoreUnavailable without a file, and for anything but a regular file.
  */
 export function assertOwnFile(path: string): void {
-  if (lstatSync(path).isFile()) return;
+  if (readStatus(path).isFile()) return;
   throw new StoreUnavailable('cannot_open', { message: 'the store file is not a regular file' });
+}
+
+function readStatus(path: string): Stats {
+  try {
+    return lstatSync(path);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new StoreUnavailable('missing', { cause });
+    throw new StoreUnavailable('cannot_open', { nativeCode: code, cause });
+  }
 }
 
 /**

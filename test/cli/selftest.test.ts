@@ -11,6 +11,7 @@ interface Report {
 }
 
 describe('modgate selftest', () => {
+  const local = 'http://127.0.0.1:1';
   const host = use(startHost);
   const naive = use(() => startNaiveGateway(new Map([['shop', 'http://127.0.0.1:9']])));
 
@@ -60,7 +61,17 @@ describe('modgate selftest', () => {
     const other = await runModgate(args);
     await secure.stopAll();
     expect(other.code).to.equal(1);
-    expect(other.stderr).to.match(/^modgate: the host cannot be reached: .*; see --ca/);
+    expect(other.stderr).to.match(
+      /^modgate: .* cannot be reached: its certificate is from an unknown authority \(set one /,
+    );
+  });
+
+  it('attacks nothing where no host listens', async () => {
+    expect(await runModgate(['selftest', local])).to.deep.equal({
+      code: 1,
+      stdout: '',
+      stderr: `modgate: the host at ${local} cannot be reached: nothing listens there\n`,
+    });
   });
 
   it('exits with 1 and names the failed cases', async () => {
@@ -74,12 +85,12 @@ describe('modgate selftest', () => {
     expect(code).to.equal(1);
   });
 
-  const local = 'http://127.0.0.1:1';
   const rejected: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] =
     [
       ['no URL', [], /missing required argument 'url'/],
       ['a host that is not on loopback', ['http://192.0.2.1:3000'], /must be on loopback/],
       ['an invalid URL', ['localhost'], /the URL must be an http or https URL/],
+      ['a URL with a path', [`${local}/prefix`], /the URL must be that of a host, without a path/],
       ['an unknown class', [local, '--class', 'mcp'], /--class must name classes of path, guard/],
       ['the name of a member', [local, '--class', 'constructor'], /--class must name classes/],
       ['an invalid route', [local, '--route', '/a'], /--route must look like/],

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,6 +16,7 @@ import {
   ManifestUnavailable,
 } from '../../core/manifest/load-manifest.js';
 import { manifestDigest } from '../../core/manifest/parse-manifest.js';
+import { server as certificate } from '../support/certificates.js';
 import { diagnosticsOf, summarize } from '../support/documents/invalid-file.js';
 import { knownAdapters } from '../support/documents/known-adapters.js';
 import { createFolder } from '../support/temporary-folder.js';
@@ -341,6 +344,17 @@ describe('loadManifest', () => {
         fetchManifestText(url.replace('http:', 'https:'), ignore),
       );
       expect(reason).to.match(/ the connection was lost \((?:EPROTO|ERR_SSL_[A-Z0-9_]+)\)$/);
+    });
+
+    it('names the problem of a certificate', async () => {
+      const secure = createTlsServer({ ...certificate }).listen(0, '127.0.0.1');
+      await once(secure, 'listening');
+      const { port } = secure.address() as AddressInfo;
+      const reason = await unavailability(fetchManifestText(`https://127.0.0.1:${port}`, ignore));
+      expect(reason).to.match(
+        /^the manifest's URL could not be reached: its certificate is from an unknown authority \([A-Z_]+\)$/,
+      );
+      secure.close();
     });
 
     it('stops when its signal is aborted', async () => {

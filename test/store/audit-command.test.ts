@@ -123,6 +123,11 @@ describe('modgate audit', () => {
     expect(await fail(['--state', stateDir])).to.match(/^the store is damaged/);
   });
 
+  it('names the error of a store that cannot be read', async () => {
+    const message = await fail(['--state', join(stateDir, 'x'.repeat(300))]);
+    expect(message).to.equal('the store file cannot be opened (ENAMETOOLONG)');
+  });
+
   it('rejects invalid times, a filtered chain and an invalid URL', async () => {
     for (const time of ['yesterday', '2026-13-01', '2026-01-01T10:00']) {
       expect(await fail(['--state', stateDir, '--since', time])).to.match(

@@ -9,6 +9,7 @@ import {
   InvalidFile,
 } from '../../document/diagnostic.js';
 import { readStructuredText } from '../../document/parse-document.js';
+import { describeUnreadable } from '../../document/read-file.js';
 import { ConfigError } from '../../errors.js';
 import { isMapping } from '../../lib/read-member.js';
 import { toError } from '../../lib/to-error.js';
@@ -61,7 +62,7 @@ async function isFolder(path: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    throw new ConfigError(`${path} ${isMissing ? 'does not exist' : 'cannot be read'}`);
+    throw new ConfigError(`${path} ${isMissing ? 'does not exist' : describeUnreadable(error)}`);
   }
 }
 

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { isLoopbackAddress } from '../../contract/loopback.js';
 import { ConfigError } from '../../errors.js';
-import { toError } from '../../lib/to-error.js';
 import { ATTACK_CLASSES } from '../../selftest/attack-case.js';
 import { ATTACK_CORPUS, RELEASE_ATTACKS } from '../../selftest/attack-corpus.js';
-import { RawConnection } from '../../selftest/raw-http.js';
 import { type AttackResult, runAttacks } from '../../selftest/run-attacks.js';
 import type { Scene } from '../../selftest/scene.js';
+import { createHostClient } from '../client/host-client.js';
 import { addCredentialOptions, parseHostUrl, readCredentials } from '../client/host-options.js';
-import { CommandError } from '../command-error.js';
 import { type CommandContext, EXIT, type ExitCode } from '../command-module.js';
 import { toPrintable } from '../output/escape.js';
 import { printResult } from '../output/print-result.js';
@@ -46,7 +44,10 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   const { class: names } = command.opts<{ class?: string }>();
   const attacks = ATTACK_CORPUS.filter((attack) => parseClasses(names).has(attack.class));
   const scene = readScene(command, context);
-  await assertReachable(scene);
+  const { authority, address } = scene;
+  const url = `${address.tls === undefined ? 'http' : 'https'}://${authority}`;
+  // A host that does not respond would fail every case.
+  await createHostClient({ url, token: null, ca: address.tls?.ca ?? null }).send('/livez', {});
   const results = await runAttacks(attacks, scene);
   const { verbose = false } = command.opts<{ verbose?: boolean }>();
   const cases = results.map(
@@ -58,16 +59,6 @@ export async function run(command: Command, context: CommandContext): Promise<Ex
   return results.some(({ verdict }) => verdict === 'failed') ? EXIT.failure : EXIT.ok;
 }
 
-/** @throws CommandError for an untrusted certificate, which would fail every case. */
-async function assertReachable({ address }: Scene): Promise<void> {
-  if (address.tls === undefined) return;
-  try {
-    (await RawConnection.to(address)).destroy();
-  } catch (error) {
-    throw new CommandError(`the host cannot be reached: ${toError(error).message}; see --ca`);
-  }
-}
-
 function parseClasses(names: string | undefined): ReadonlySet<string> {
   if (names === undefined) return new Set(CLASS_NAMES);
   const chosen = names.split(',').map((name) => name.trim());
@@ -75,7 +66,7 @@ function parseClasses(names: string | undefined): ReadonlySet<string> {
   throw new ConfigError(`--class must name classes of ${CLASS_NAMES.join(', ')}`);
 }
 
-/** @throws ConfigError for a host that is not on loopback. */
+/** @throws ConfigError for a URL with a path, or of a host that is not on loopback. */
 function readScene(command: Command, context: CommandContext): Scene {
   const [text = ''] = command.args;
   const { route } = command.opts<{ route?: string }>();
@@ -84,6 +75,7 @@ function readScene(command: Command, context: CommandContext): Scene {
   if (!isLoopbackAddress(host)) {
     throw new ConfigError('the URL must be on loopback: attack only your own host');
   }
+  if (url.pathname !== '/') throw new ConfigError('the URL must be that of a host, without a path');
   const match = route === undefined ? null : ROUTE.exec(route);
   if (route !== undefined && match === null) {
     throw new ConfigError('--route must look like /modules/crm/http/items');

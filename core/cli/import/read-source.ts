@@ -3,6 +3,7 @@ import { readAtMost } from '../../contract/read-at-most.js';
 import { fetchText, TextUnavailable } from '../../document/fetch-text.js';
 import { parseJsonNode } from '../../document/json-parser.js';
 import { createPlaceFinder } from '../../document/position.js';
+import { describeUnreadable } from '../../document/read-file.js';
 import { SyntaxStop } from '../../document/syntax-tree.js';
 import { FILE_LIMITS } from '../../document/text-limits.js';
 import { ConfigError } from '../../errors.js';
@@ -29,7 +30,7 @@ const INPUT = '-';
 /**
  * Reads a document in JSON or YAML from a URL, a file or standard input.
  * @param subject starts the message of an error
- * @throws ConfigError for a file that does not exist; CommandError when it cannot be read.
+ * @throws ConfigError for a file that cannot be read; CommandError for any other source.
  */
 export async function readSource(
   source: string,
@@ -99,7 +100,7 @@ async function fetchDocument(url: string, subject: string): Promise<string> {
   if (!URL.canParse(url)) throw new CommandError(`${subject} is not a URL`);
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') {
-    throw new CommandError(`${subject} has credentials: download the document and import the file`);
+    throw new ConfigError(`${subject} has credentials: download the document and import the file`);
   }
   try {
     const accept = 'application/json, application/yaml, */*';
@@ -115,15 +116,14 @@ async function fetchDocument(url: string, subject: string): Promise<string> {
 async function readDocument(file: string, subject: string): Promise<string> {
   try {
     const status = await stat(file);
-    if (!status.isFile()) throw new CommandError(`${subject} is not a regular file`);
+    if (!status.isFile()) throw new ConfigError(`${subject} is not a regular file`);
     if (status.size > MAX_BYTES) throw new CommandError(`${subject} is larger than ${MAX_TEXT}`);
     return decodeDocument(await readFile(file), subject);
   } catch (error) {
-    if (error instanceof CommandError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new ConfigError(`${subject} does not exist`, { cause: error });
-    }
-    throw new CommandError(`${subject} cannot be read`, { cause: error });
+    if (code === undefined) throw error;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const problem = isMissing ? 'does not exist' : describeUnreadable(error);
+    throw new ConfigError(`${subject} ${problem}`, { cause: error });
   }
 }

@@ -57,6 +57,7 @@ describe('modgate check: arguments', () => {
 
   const REFUSED: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     [['missing.yaml'], /^missing\.yaml does not exist$/],
+    [['x'.repeat(300)], /^x+ cannot be read \(ENAMETOOLONG\)$/],
     [['missing/'], /^missing\/ does not exist$/],
     [[], /^--modules must be a folder that can be read: .*modules\.d does not exist$/],
     [['--modules', 'nowhere'], /^--modules must be a folder that can be read: .* does not exist$/],

@@ -300,12 +300,16 @@ describe('modgate import openapi', () => {
     }
   });
 
-  it('rejects a document that does not exist, and the name of no module, as wrong usage', async () => {
+  it('rejects a document that is not a file, and the name of no module, as wrong usage', async () => {
     expect(await importShop()).to.deep.equal({
       code: 2,
       stdout: '',
       stderr: 'modgate: shop.json does not exist\n',
     });
+    place.write('shop.json/x', '');
+    const folder = await importShop();
+    expect(folder.stderr).to.equal('modgate: shop.json is not a regular file\n');
+    expect(folder.code).to.equal(2);
     const { code, stderr } = await importShop('--module', 'acme/crm/x');
     expect({ code, stderr }).to.deep.equal({
       code: 2,
@@ -341,7 +345,7 @@ describe('modgate import openapi', () => {
       ...['--module', 'shop', '--endpoint', ENDPOINT],
     ]);
     expect({ code, stderr }).to.deep.equal({
-      code: 1,
+      code: 2,
       stderr:
         'modgate: the URL of the document has credentials: download the document and import the file\n',
     });
