@@ -122,7 +122,7 @@ export interface AuthenticatorContext {
   path(reference: string): string;
 }
 
-/** An authenticator of a plugin. Opened once, when the host starts. */
+/** An authenticator of a plugin. Opened once, when the host starts; with `--workers` in each worker. */
 export interface AuthenticatorFactory<Config = unknown> {
   /** Set by {@link defineAuthenticator}. */
   readonly contract: typeof CONTRACT_VERSION;
