@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { RequestToSign } from '../../core/contract/index.js';
 import { ADAPTER_CLAUSES } from '../../core/testkit/adapter-clauses.js';
 import { runAdapterClauses, startHttpReference } from '../../core/testkit/index.js';
 import { changeProvider, cleanUpAfterMutants, GOOD } from '../support/testkit/mutants/mutant.js';
@@ -56,6 +57,22 @@ describe('adapter clauses', () => {
     expect(failed.map(({ id, reason }) => `${id}: ${reason}`)).to.deep.equal([]);
     const passed = results.filter(({ status }) => status === 'pass').map(({ id }) => id);
     expect(passed).to.include.members(['answer.secrets', 'failure.preparing']);
+  });
+
+  it('open an adapter with the signer of its reference', async () => {
+    const signed: string[] = [];
+    const start: typeof startHttpReference = async (reference) => {
+      const { config, ...running } = await startHttpReference(reference);
+      const sign = ({ url }: RequestToSign) => {
+        signed.push(url);
+        return { authorization: 'HMAC of tests' };
+      };
+      const auth = { signer: 'acme', config: {} };
+      return { ...running, config: { ...(config as object), auth }, signer: { sign } };
+    };
+    const results = await runAdapterClauses({ adapter: GOOD, start }, { only: ['request.body'] });
+    expect(results.map(({ reason }) => reason)).to.deep.equal([null]);
+    expect(signed).to.have.lengthOf(3);
   });
 
   it('accept an adapter with a slow response beside a call that is cancelled', async () => {

@@ -1,5 +1,5 @@
 import { assertCounter, assertStep } from '../../contract/counter-rules.js';
-import { type OpenContext, Secret } from '../../contract/index.js';
+import { type CallerTokens, type OpenContext, Secret, type Signer } from '../../contract/index.js';
 import { createFakeLog, type FakeLog } from './fake-log.js';
 import { createFakeScope, type FakeScope } from './fake-scope.js';
 
@@ -21,6 +21,10 @@ export interface FakeOpenContextOptions extends FakeReferences {
   readonly module?: string;
   /** The state folder of the module. Default absent, as on a host without state. */
   readonly stateDir?: string;
+  /** What `openSigner` opens. Default absent, as for a config without a signer. */
+  readonly signer?: Signer;
+  /** The tokens of callers. Default absent, as for a config without an exchange. */
+  readonly callerTokens?: CallerTokens;
 }
 
 /** The argument of `open`, with a scope that the test closes and a log that it reads. */
@@ -41,6 +45,7 @@ export interface FakeOpenContext extends OpenContext {
  */
 export function createFakeOpenContext(options: FakeOpenContextOptions = {}): FakeOpenContext {
   const { module = 'reference', secrets, files, documents, paths, stateDir } = options;
+  const { signer, callerTokens } = options;
   const followers = new Map<string, (content: unknown) => void>();
   const counts = new Map<string, number>();
   return {
@@ -69,6 +74,8 @@ export function createFakeOpenContext(options: FakeOpenContextOptions = {}): Fak
     counted: (name) => counts.get(name) ?? 0,
     change: (reference, content) => followers.get(reference)?.(content),
     ...(stateDir !== undefined && { stateDir }),
+    ...(signer !== undefined && { openSigner: async () => signer }),
+    ...(callerTokens !== undefined && { callerTokens }),
   };
 }
 

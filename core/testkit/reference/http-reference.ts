@@ -29,6 +29,8 @@ export type HttpReference = Omit<
   | 'config'
   | 'credentials'
   | 'paths'
+  | 'signer'
+  | 'callerTokens'
   | 'files'
   | 'operation'
   | 'carried'

@@ -1,8 +1,10 @@
 import type {
+  CallerTokens,
   HttpRouteOperation,
   Invocation,
   ManifestRoute,
   Outcome,
+  Signer,
 } from '../../contract/index.js';
 import type { RouteCall } from '../fakes/create-invocation.js';
 import type { SkippedStart } from '../skipped.js';
@@ -24,6 +26,10 @@ export interface RunningReference {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** The results of `context.path`, by reference. Default: the reference itself. */
   readonly paths?: Readonly<Record<string, string>>;
+  /** What `context.openSigner` opens, for a config that names a signer. Default absent. */
+  readonly signer?: Signer;
+  /** `context.callerTokens`, for a config that exchanges tokens of callers. Default absent. */
+  readonly callerTokens?: CallerTokens;
   /**
    * `operation.<kind>` of a route of the reference module, for an adapter with {@link ProviderAdapter.operation}.
    * Default: none.
