@@ -37,10 +37,13 @@ const MAX_BYTES = 4_194_304;
 /** The folder of the parser's package, which has `google/api/http.proto` and other imports of many. */
 const PARSER = dirname(createRequire(import.meta.url).resolve('protobufjs/package.json'));
 
+/** As libraries of Node.js read it, from the file that imports; `protoc` does not know this form. */
+const RELATIVE = /^\.\.?\//;
+
 /**
  * Reads `.proto` files and their imports. Imports are searched in the folders, in that of each source, in the parser's
- * own, and in those above each source, but never outside of these. Extensions and reserved names are left out, since
- * JSON does not need them.
+ * own, and in those above each source, but never outside of these. One that begins with `./` or `../` is first searched
+ * from the file that imports it. Extensions and reserved names are left out, since JSON does not need them.
  * @throws Error with the place of what is wrong.
  */
 export function readProtoFiles(
@@ -57,10 +60,13 @@ export function readProtoFiles(
   root.resolvePath = (origin, target) => {
     // A source.
     if (origin === '') return target;
-    const isInside = !isAbsolute(target) && !target.split(/[\\/]/).includes('..');
-    const found = isInside ? all.map((folder) => join(folder, target)).find(isSource) : undefined;
+    const isRelative = RELATIVE.test(target);
+    const tried = isAbsolute(target) ? [] : isRelative ? [dirname(origin), ...all] : all;
+    const found = tried
+      .map((folder) => join(folder, target))
+      .find((path) => all.some((folder) => isIn(folder, path)) && isSource(path));
     if (found === undefined) missing.push(target);
-    else if (!names.has(found)) names.set(found, target);
+    else if (!names.has(found)) names.set(found, isRelative ? nameIn(found, all) : target);
     return found ?? null;
   };
   try {
@@ -93,8 +99,12 @@ function isSource(path: string): boolean {
   }
 }
 
+function isIn(folder: string, path: string): boolean {
+  return resolve(path).startsWith(join(resolve(folder), '/'));
+}
+
 function nameIn(path: string, folders: readonly string[]): string {
-  const folder = folders.find((each) => resolve(path).startsWith(join(resolve(each), '/')));
+  const folder = folders.find((each) => isIn(each, path));
   return folder === undefined ? basename(path) : resolve(path).slice(resolve(folder).length + 1);
 }
 

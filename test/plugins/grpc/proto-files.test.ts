@@ -182,6 +182,23 @@ describe('modgate import grpc of .proto files', () => {
     expect(toBinary(value, create(value))).to.have.length(0);
   });
 
+  it('reads imports that are relative to their file, as libraries of Node.js do', async () => {
+    const header = 'syntax = "proto3";\npackage relative;\n';
+    const service = 'service Calls { rpc Call(Request) returns (Request); }';
+    const request = 'message Request { Value value = 1; }';
+    place.write(
+      'protos/calls/calls.proto',
+      `${header}import "../types/request.proto";\n${service}`,
+    );
+    place.write('protos/types/request.proto', `${header}import "./value.proto";\n${request}`);
+    place.write('protos/types/value.proto', `${header}message Value { string text = 1; }`);
+    const { code, stderr } = await importFiles(['protos/calls/calls.proto']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { registry } = readDescriptorSet(read('library/descriptors.binpb'));
+    expect(registry.getMessage('relative.Value')?.file.name).to.equal('types/value');
+    expect(registry.getMessage('relative.Request')?.file.name).to.equal('types/request');
+  });
+
   it('shortens long names of messages, and carries bodies of DELETE and GET', async () => {
     place.write('protos/deep.proto', DEEP);
     const { code, stderr, stdout } = await importFiles(['protos/deep.proto']);
