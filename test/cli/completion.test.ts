@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../core/cli/commands.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { runModgate } from '../support/cli/run-modgate.js';
+import { DEADLINE_MS } from '../support/http/wait-until.js';
 import { MAIN } from '../support/main-file.js';
 
 const execute = promisify(execFile);
@@ -145,6 +146,8 @@ zle -N probe && bindkey '^I' probe && print READY
       const completeAfter = async (program: string, ...words: string[]) => {
         const { stdout } = await execute(shell, ['-c', createProbe(script, words, program)], {
           cwd: place.folder,
+          timeout: DEADLINE_MS,
+          killSignal: 'SIGKILL',
           env: {
             ...process.env,
             HOME: place.folder,

@@ -261,9 +261,9 @@ describe('modgate new plugin', () => {
     });
   });
 
-  async function rejectionOf(...args: string[]): Promise<string> {
+  async function rejectionOf(name: string, template = 'plugin'): Promise<string> {
     const before = readdirSync(place.folder, { recursive: true });
-    const { code, stdout, stderr } = await place.run(['new', 'plugin', ...args]);
+    const { code, stdout, stderr } = await place.run(['new', template, name]);
     expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
     expect(readdirSync(place.folder, { recursive: true })).to.deep.equal(before);
     return stderr.slice('modgate: '.length, -1);
@@ -280,11 +280,29 @@ describe('modgate new plugin', () => {
     });
   }
 
-  for (const name of ['http', '@acme/modgate-unix', 'console', 'modules', 'tokens', 'openapi']) {
-    it(`rejects the name ${JSON.stringify(name)}, which modgate has itself`, async () => {
-      expect(await rejectionOf(name)).to.match(
-        /^'\w+' is a name of modgate itself: choose another, such as acme-\w+$/,
-      );
-    });
+  for (const [template, ...names] of [
+    ['plugin', 'http', '@acme/modgate-unix', 'console'],
+    ['surface', 'modules', '@acme/modgate-mcp'],
+    ['authenticator', 'tokens', 'http'],
+    ['importer', 'openapi', '@acme/modgate-grpc'],
+  ] as const) {
+    for (const name of names) {
+      it(`rejects the ${template} ${JSON.stringify(name)}, which modgate has itself`, async () => {
+        expect(await rejectionOf(name, template)).to.match(
+          /^'\w+' is a name of modgate itself: choose another, such as acme-\w+$/,
+        );
+      });
+    }
   }
+
+  it('accepts the name of a part of another type', async () => {
+    for (const [template, name] of [
+      ['authenticator', '@acme/modgate-nats'],
+      ['signer', '@acme/modgate-grpc'],
+      ['plugin', '@acme/modgate-audit'],
+    ] as const) {
+      const { code, stderr } = await place.run(['new', template, name]);
+      expect({ code, stderr }, name).to.deep.equal({ code: 0, stderr: '' });
+    }
+  });
 });

@@ -249,13 +249,32 @@ describe('modgate wait with an unreachable host', () => {
     for (const args of [[], ['--all-hosts']]) {
       const ended = await runModgate(['wait', 'crm', '--url', url, '--timeout', '1s', ...args]);
       expect(ended).to.include({ code: 1, stdout: '' });
-      // The first answer may take longer than a short timeout.
+      // An answer may take longer than a short timeout.
       expect(ended.stderr).to.match(
         / after 1000 ms: .* cannot be reached: no response within 2 s$/m,
       );
     }
     silent.close();
     silent.closeAllConnections();
+  });
+
+  it('says what is missing at the timeout, for which the last answer has time', async () => {
+    const host = { id: 'host_a', version: '1', address: 'http://a.test', digest: 'sha256:a' };
+    const at = new Date().toISOString();
+    const state = { state: 'ready', started_at: at, heartbeat_at: at, workers: 1, rejected: [] };
+    const hosts = [{ ...host, ...state, serves: false }];
+    const fake = await startFakeHost(({ pathname }) =>
+      pathname === '/fleet'
+        ? { body: { fleet: 'f', agreed: true, digest: null, hosts } }
+        : { body: { modules: [], ignored: [] } },
+    );
+    const args = ['wait', 'crm', '--url', fake.url, '--timeout', '2200ms'];
+    const ends = await Promise.all([runModgate(args), runModgate([...args, '--all-hosts'])]);
+    await fake.close();
+    expect(ends.map(({ stderr }) => stderr)).to.deep.equal([
+      "modgate: module 'crm' is not live after 2200 ms: no descriptor has that name\n",
+      'modgate: crm is not served by all hosts after 2200 ms: not by host_a (http://a.test)\n',
+    ]);
   });
 
   const MINUTE_MS = 60_000;

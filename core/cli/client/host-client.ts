@@ -120,7 +120,7 @@ function toUnreachable(
 ): HostUnreachable {
   const { code = '' } = cause as { readonly code?: string };
   const problems = {
-    timeout: `no response within ${timeoutMs / 1000} s`,
+    timeout: `no response within ${Math.ceil(timeoutMs / 1000)} s`,
     'max-size': 'its response is too large',
     failed:
       REASONS[code] ??

@@ -7,7 +7,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   // For bash 3.2 or later.
   bash: `_modgate() {
   local IFS=$'\\n' current="$2"
-  COMPREPLY=($("\${1/#\\~//$HOME/}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($("\${1/#\\~\\//$HOME/}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
   case "$COMPREPLY" in
     :file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")) ;;
     :folder) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current")) ;;
@@ -21,7 +21,7 @@ complete -F _modgate modgate
   zsh: `#compdef modgate
 _modgate() {
   local -a found
-  found=("\${(@f)$(\${(Q)~words[1]} complete -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+  found=("\${(@f)$(\${\${(Q)words[1]}/#\\~\\//$HOME/} complete -- "\${(@Q)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
   case $found[1] in
     :file) compset -P 1 '--*='; _files ;;
     :folder) compset -P 1 '--*='; _files -/ ;;

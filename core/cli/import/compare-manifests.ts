@@ -36,7 +36,7 @@ const NAMED = new Set([
 /** Members with a list of schemas or parameters, which have texts. */
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'parameters']);
 
-/** Keywords with a value of callers, whose members are no keywords. */
+/** Keywords with a value of callers: the names of its members are not keywords. */
 const VALUES = new Set(['const', 'default', 'enum']);
 
 /** A route or schema with more changes is reported as changed in many places. */

@@ -3,10 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { readVersion } from '../../version.js';
-import { assertPluginName } from './assert-plugin-name.js';
+import { assertPluginName, type PluginTemplate } from './assert-plugin-name.js';
 import type { NewFile } from './write-new-files.js';
-
-export type PluginTemplate = 'plugin' | 'surface' | 'authenticator' | 'signer' | 'importer';
 
 /** The texts of each kind, by path. */
 type Templates = Readonly<Record<PluginTemplate, Readonly<Record<string, string>>>>;
@@ -25,7 +23,7 @@ const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 /**
  * Creates the files of a new plugin in a folder of its name: an adapter for a line protocol, a surface, an
  * authenticator, a signer or an importer, its tests and the package files.
- * @throws ConfigError for an invalid name, and one of modgate itself.
+ * @throws ConfigError for an invalid name, and one that modgate has itself.
  */
 export async function createPluginFiles(
   packageName: string,
@@ -39,7 +37,7 @@ export async function createPluginFiles(
     );
   }
   const part = name.replace(COMMON_PREFIX, '');
-  await assertPluginName(part);
+  await assertPluginName(name, part, kind);
   const values = {
     package: packageName,
     name,

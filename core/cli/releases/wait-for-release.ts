@@ -25,7 +25,7 @@ const FORBIDDEN = 403;
 /** Hosts report within a second; one with large modules takes longer. */
 const REPORT_MS = 5000;
 
-/** Warns of a host that does not serve a release, as far as hosts report it soon; lost ones do not. */
+/** Warns of a host that reports soon that it does not serve a release. Lost hosts do not count. */
 export async function warnOfRejection(
   client: HostClient,
   release: string,

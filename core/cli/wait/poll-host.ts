@@ -6,8 +6,8 @@ import { catchUnreachable } from '../client/host-response.js';
 import { parseDuration } from '../parse-duration.js';
 
 const POLL_MS = 100;
-/** The time of the first answer, after a shorter timeout too. */
-const FIRST_ANSWER_MS = 2000;
+/** The least time for an answer, also where it is asked for just before the timeout. */
+const ANSWER_MS = 2000;
 
 /** The value of `--timeout` in milliseconds. @throws ConfigError */
 export function readTimeout(text: string): number {
@@ -26,7 +26,7 @@ export function listHosts(hosts: readonly FleetHostStatus[]): string {
 
 /**
  * Asks a host, which may still be starting, until an answer decides.
- * @param ask uses a client whose requests end at the timeout
+ * @param ask uses a client whose requests end at the timeout, or a little later
  * @param decide returns `null` to ask again
  * @param giveUp decides after the timeout
  */
@@ -37,13 +37,12 @@ export async function pollHost<Answer, End>(
   decide: (answer: Answer) => End | null,
   giveUp: (last: Answer | HostUnreachable) => End,
 ): Promise<End> {
-  const startedAt = performance.now();
-  const deadline = startedAt + timeoutMs;
-  const bounded = client.until(Math.max(deadline, startedAt + FIRST_ANSWER_MS));
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const answer = await ask(bounded).catch(catchUnreachable);
-    const end = answer instanceof HostUnreachable ? null : decide(answer);
-    if (end !== null) return end;
+    const end = Math.max(deadline, performance.now() + ANSWER_MS);
+    const answer = await ask(client.until(end)).catch(catchUnreachable);
+    const decision = answer instanceof HostUnreachable ? null : decide(answer);
+    if (decision !== null) return decision;
     if (performance.now() >= deadline) return giveUp(answer);
     await pause(Math.min(POLL_MS, Math.max(0, deadline - performance.now())));
   }

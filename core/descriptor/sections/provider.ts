@@ -15,7 +15,7 @@ import { mapping } from '../struct-members.js';
 const members = mapping('provider', 'Where the calls of the module go.', {
   kind: described(nonEmptyText(), {
     description:
-      'How the provider is reached: http, unix, local, process, nats, amqp, grpc, mcp, or a kind of another plugin.',
+      'How the provider is reached: http, unix, local, process, or another kind of a plugin.',
   }),
   config: withDefault(
     unknown(),

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { create, fromJson, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
@@ -54,7 +54,13 @@ export function readProtoFiles(
     ...[...folders, ...sources.map((path) => dirname(path))].map((folder) => resolve(folder)),
     ...[PARSER, ...sources.flatMap(listAbove)],
   ];
-  const names = new Map(sources.map((path) => [resolve(path), nameIn(path, folders)]));
+  const names = new Map<string, string>();
+  const addName = (path: string, preferred: readonly string[] = []) => {
+    const used = new Set(names.values());
+    const possible = [...preferred, ...listNames(path, all)];
+    if (!names.has(path)) names.set(path, possible.find((name) => !used.has(name)) ?? path);
+  };
+  for (const source of sources) addName(resolve(source));
   const missing: string[] = [];
   const root = new protobuf.Root();
   root.resolvePath = (origin, target) => {
@@ -66,7 +72,7 @@ export function readProtoFiles(
       .map((folder) => join(folder, target))
       .find((path) => all.some((folder) => isIn(folder, path)) && isSource(path));
     if (found === undefined) missing.push(target);
-    else if (!names.has(found)) names.set(found, isRelative ? nameIn(found, all) : target);
+    else addName(found, isRelative ? [] : [target]);
     return found ?? null;
   };
   try {
@@ -100,12 +106,12 @@ function isSource(path: string): boolean {
 }
 
 function isIn(folder: string, path: string): boolean {
-  return resolve(path).startsWith(join(resolve(folder), '/'));
+  return path.startsWith(join(folder, '/'));
 }
 
-function nameIn(path: string, folders: readonly string[]): string {
-  const folder = folders.find((each) => isIn(each, path));
-  return folder === undefined ? basename(path) : resolve(path).slice(resolve(folder).length + 1);
+/** The names that a file may have, each from one of the folders that contain it. */
+function listNames(path: string, folders: readonly string[]): string[] {
+  return folders.filter((each) => isIn(each, path)).map((each) => relative(each, path));
 }
 
 type Parsed = protobuf.ReflectionObject;

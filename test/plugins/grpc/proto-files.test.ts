@@ -199,6 +199,26 @@ describe('modgate import grpc of .proto files', () => {
     expect(registry.getMessage('relative.Request')?.file.name).to.equal('types/request');
   });
 
+  it('keeps files of one name in different folders apart', async () => {
+    const write = (name: string) => {
+      const header = `syntax = "proto3";\npackage ${name};\n`;
+      place.write(`same/${name}/types.proto`, `${header}message Request { int32 n = 1; }`);
+      const service = 'service Calls { rpc Call(Request) returns (Request); }';
+      place.write(`same/${name}/calls.proto`, `${header}import "./types.proto";\n${service}`);
+    };
+    write('one');
+    write('two');
+    const sources = ['same/one/calls.proto', 'same/two/calls.proto'];
+    const { code, stderr } = await importFiles(sources);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { registry } = readDescriptorSet(read('library/descriptors.binpb'));
+    for (const name of ['one', 'two']) {
+      expect(registry.getService(`${name}.Calls`)?.methods[0]?.input.typeName).to.equal(
+        `${name}.Request`,
+      );
+    }
+  });
+
   it('shortens long names of messages, and carries bodies of DELETE and GET', async () => {
     place.write('protos/deep.proto', DEEP);
     const { code, stderr, stdout } = await importFiles(['protos/deep.proto']);

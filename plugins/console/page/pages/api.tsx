@@ -21,18 +21,23 @@ export function ApiPage() {
   const chosen = query.value.get('module') ?? first ?? ALL;
   const isListed = modules.value !== undefined || modulesProblem.value !== null;
   const resource = useResource<unknown>(isListed ? pathOf(chosen) : null);
-  const { data } = resource;
+  // The routes of another module would stand below the name of this one.
+  const data = resource.isLoading ? undefined : resource.data;
   const [failure, setFailure] = useState<string | null>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (data === undefined) {
-      place.current?.replaceChildren();
-      return;
-    }
+    place.current?.replaceChildren();
+    if (data === undefined) return;
+    let isShown = true;
     import('../../../docs/page/api-view.js').then(
-      ({ createApiView }) => place.current?.replaceChildren(createApiView(data, { send })),
+      ({ createApiView }) => {
+        if (isShown) place.current?.replaceChildren(createApiView(data, { send }));
+      },
       (error: unknown) => setFailure(String(error)),
     );
+    return () => {
+      isShown = false;
+    };
   }, [data]);
   return (
     <>
@@ -53,7 +58,7 @@ export function ApiPage() {
         </label>
         <ReloadButton of={resource} />
       </PageHead>
-      <ResourceState of={resource} />
+      <ResourceState of={{ ...resource, data }} />
       {failure && <p class="problem">The page could not be loaded: {failure}</p>}
       <div class="api" ref={place} />
     </>

@@ -153,7 +153,7 @@ export function describeEveryPage(setup: ConsoleSetup): void {
       dispatchEvent(new PopStateEvent('popstate'));
     })()`);
     await page.getByRole('alert').waitFor();
-    expect(await page.locator('.operation').count()).to.equal(0);
+    await page.locator('.operation').first().waitFor({ state: 'detached' });
     expect(await page.getByLabel('Module').inputValue()).to.equal('gone');
   });
 
