@@ -4,6 +4,7 @@ import type { Actor } from '../contract/index.js';
 import { appendAuditRow } from './audit-log.js';
 import type { AuditDraft } from './audit-row.js';
 import type { OpenedDatabase, UseDatabase } from './database.js';
+import { parseStored } from './parse-stored.js';
 import { lockSurface } from './surface-records.js';
 import { type Column, type Table, type Tables, TEXT, TEXT_OR_NULL } from './tables.js';
 
@@ -47,10 +48,17 @@ export const APPROVAL_TABLES = {
   },
 } satisfies Record<string, Table>;
 
-export type StoredApproval = Readonly<Tables['approval']>;
+type ApprovalRow = Readonly<Tables['approval']>;
+
+/** A request without what the person sees. */
+export type RequestedApproval = Omit<ApprovalRow, 'content'>;
+
+export interface StoredApproval extends RequestedApproval {
+  readonly content: unknown;
+}
 
 type ApprovalDraft = Pick<
-  StoredApproval,
+  ApprovalRow,
   'kind' | 'module' | 'operation' | 'actor_kind' | 'actor_id' | 'binding' | 'version' | 'content'
 >;
 
@@ -63,8 +71,8 @@ export interface ApprovalAudit {
 
 type RequestResult =
   /** A person has approved the call; the approval is used now. */
-  | { readonly outcome: 'approved'; readonly approval: StoredApproval }
-  | { readonly outcome: 'pending' | 'rejected'; readonly approval: StoredApproval }
+  | { readonly outcome: 'approved'; readonly approval: RequestedApproval }
+  | { readonly outcome: 'pending' | 'rejected'; readonly approval: RequestedApproval }
   /** The caller, or the module, has too many requests. */
   | { readonly outcome: 'too_many'; readonly of: 'caller' | 'module' };
 
@@ -122,24 +130,34 @@ export function createApprovalStore(use: UseDatabase, now: () => number = Date.n
           if (approval === null) return { outcome: 'conflict' };
           const operation = `approval_${decision.decision}`;
           await addAuditRow(trx, approval, { ...audit, actor, operation }, digest);
-          return { outcome: 'decided', approval };
+          return { outcome: 'decided', approval: fromTable(approval) };
         });
       }),
-    get: (id: string) => use(({ query }) => find(query, id, readTime())),
+    get: (id: string): Promise<StoredApproval | null> =>
+      use(async ({ query }) => {
+        const row = await find(query, id, readTime());
+        return row && fromTable(row);
+      }),
     /** Lists pending requests, the oldest first, then decided ones, the newest first. */
-    list: (limit: number) => use(({ query }) => listAll(query, readTime(), limit)),
+    list: (limit: number): Promise<readonly StoredApproval[]> =>
+      use(async ({ query }) => (await listAll(query, readTime(), limit)).map(fromTable)),
     /** Returns the request of the same operation that was approved before. */
-    findPrevious: (approval: StoredApproval) => use(({ query }) => findPrevious(query, approval)),
+    findPrevious: (approval: RequestedApproval): Promise<StoredApproval | null> =>
+      use(async ({ query }) => {
+        const row = await findPrevious(query, approval);
+        return row && fromTable(row);
+      }),
   };
 }
 
 export type ApprovalStore = ReturnType<typeof createApprovalStore>;
 
-async function find(
-  query: Kysely<Tables>,
-  id: string,
-  time: string,
-): Promise<StoredApproval | null> {
+/** @throws StoreUnavailable for a content that is not JSON. */
+function fromTable({ content, ...row }: ApprovalRow): StoredApproval {
+  return { ...row, content: parseStored(content, `the content of the request '${row.id}'`) };
+}
+
+async function find(query: Kysely<Tables>, id: string, time: string): Promise<ApprovalRow | null> {
   const row = await query
     .selectFrom('approval')
     .selectAll()
@@ -155,8 +173,8 @@ function digestText({ digest }: Pick<OpenedDatabase, 'digest'>, text: string | n
 
 async function findPrevious(
   query: Kysely<Tables>,
-  { id, kind, module, operation, decided_at }: StoredApproval,
-): Promise<StoredApproval | null> {
+  { id, kind, module, operation, decided_at }: RequestedApproval,
+): Promise<ApprovalRow | null> {
   const row = await query
     .selectFrom('approval')
     .selectAll()
@@ -169,11 +187,7 @@ async function findPrevious(
   return row ?? null;
 }
 
-async function listAll(
-  query: Kysely<Tables>,
-  time: string,
-  limit: number,
-): Promise<StoredApproval[]> {
+async function listAll(query: Kysely<Tables>, time: string, limit: number): Promise<ApprovalRow[]> {
   const select = (isPending: boolean, count: number) =>
     query
       .selectFrom('approval')
@@ -194,7 +208,7 @@ async function requestIn(
   draft: ApprovalDraft,
   requested_at: string,
   expires_at: string,
-): Promise<RequestResult | { readonly outcome: 'added'; readonly approval: StoredApproval }> {
+): Promise<RequestResult | { readonly outcome: 'added'; readonly approval: RequestedApproval }> {
   await lockSurface(trx, LOCK);
   await trx
     .deleteFrom('approval')
@@ -242,7 +256,7 @@ async function requestIn(
 /** Counts requests that have not expired; expired ones are already removed. */
 async function count(
   trx: Transaction<Tables>,
-  of: Partial<Pick<StoredApproval, 'module' | 'actor_kind' | 'actor_id'>>,
+  of: Partial<Pick<ApprovalRow, 'module' | 'actor_kind' | 'actor_id'>>,
   statuses: ('pending' | 'rejected')[],
 ): Promise<number> {
   const { rows } = await trx
@@ -264,7 +278,7 @@ async function decideIn(
   decision: Decision,
   actor: Pick<Actor, 'kind' | 'id'>,
   at: string,
-): Promise<StoredApproval | null> {
+): Promise<ApprovalRow | null> {
   await lockSurface(trx, LOCK);
   const decided = await trx
     .updateTable('approval')
@@ -300,7 +314,7 @@ async function decideIn(
 
 async function addAuditRow(
   trx: Transaction<Tables>,
-  { module, id: target }: StoredApproval,
+  { module, id: target }: RequestedApproval,
   audit: ApprovalAudit & Pick<AuditDraft, 'actor' | 'operation'>,
   digest: string | null,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { appendAuditRow } from './audit-log.js';
 import type { WriteAudit } from './audit-row.js';
-import type { PartContext } from './database.js';
+import type { OpenedDatabase, PartContext } from './database.js';
 import { decrypt, decryptOrClear, type EncryptedText, encrypt } from './encryption.js';
 import type { StoreKeys } from './encryption-keys.js';
 import { parseStored } from './parse-stored.js';
@@ -63,6 +63,12 @@ export interface GeneratedField extends ConfigAddress {
   readonly bytes: number;
 }
 
+interface Written {
+  /** The new one of the module. */
+  readonly revision: number;
+  readonly sensitive: boolean;
+}
+
 /** The stored values of a module; a field without an entry has its default. */
 export interface StoredConfig {
   /** 0 before the first write, incremented by each write. */
@@ -91,27 +97,35 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
      * Stores a value and its audit row (`ok`) in one transaction, durable when it resolves. When it throws
      * StoreUnavailable the write may or may not have been stored: the caller may repeat it.
      * @throws ConfigConflict if the value does not have the expected revision; nothing is stored.
-     * @returns the new revision, and the JSON text of the value, which long values should create once
+     * @returns the new revision, whether the value is sensitive, and its JSON text, which long values should
+     * create once
      */
     write: async (write: ConfigWrite, audit: WriteAudit) => {
       const { module } = write;
       const json = JSON.stringify(write.value);
-      const revision = await use(async (database) => {
-        const sensitive = write.sensitive || (await isMarked(database.query, write));
+      const put = async (database: OpenedDatabase, sensitive: boolean): Promise<Written | null> => {
         const digest = await database.digest({ json, sensitive });
         const draft = { ...audit, outcome: 'ok', value: null } as const;
-        return database.transact(async (trx) => {
+        const written = await database.transact(async (trx) => {
+          await lockModule(trx, module);
+          if (!sensitive && (await isMarked(trx, write))) return 'generated';
           if (!(await hasExpectedRevision(trx, write))) return null;
-          const next = await writeValue(trx, { ...write, sensitive }, json, keys);
+          const revision = await writeValue(trx, { ...write, sensitive }, json, keys);
           await appendAuditRow(trx, draft, digest);
           await database.announce(trx, module);
-          return next;
+          return { revision, sensitive };
         });
-      });
-      if (revision === null) throw new ConfigConflict();
+        // Again with the digest of a sensitive value, which cannot be computed within the transaction.
+        return written === 'generated' ? put(database, true) : written;
+      };
+      const written = await use((database) => put(database, write.sensitive));
+      if (written === null) throw new ConfigConflict();
       notify(module);
-      return { revision, json };
+      return { ...written, json };
     },
+    /** Whether the value was generated once, and thus is sensitive whatever its field is now. */
+    isGenerated: (address: ConfigAddress): Promise<boolean> =>
+      use(({ query }) => isMarked(query, address)),
     /**
      * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
      * It is sensitive; creating it changes no revision, calls no listener and leaves no audit row.
@@ -204,13 +218,11 @@ function toRevision(updatedAt: string | null | undefined): number {
   return updatedAt == null ? 0 : Date.parse(updatedAt);
 }
 
-/** Locks the module's row if a revision is expected: other writers wait. */
 async function hasExpectedRevision(
   trx: Transaction<Tables>,
   { module, service, key, expected }: ConfigWrite,
 ): Promise<boolean> {
   if (expected === undefined) return true;
-  await lockModule(trx, module);
   return (await readRevision(trx, { module, service, key })) === expected;
 }
 
@@ -238,6 +250,7 @@ async function isMarked(
   return row !== undefined;
 }
 
+/** Other writers of the module wait for the end of the transaction. */
 async function lockModule(trx: Transaction<Tables>, module: string): Promise<void> {
   await trx
     .insertInto('config_module')

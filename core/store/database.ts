@@ -46,7 +46,10 @@ export interface Database extends ReadableDatabase {
   readonly sql: typeof sql;
   /** Otherwise SQLite, where a write transaction locks the whole database. */
   readonly isPostgres: boolean;
-  /** One write transaction, durable when it resolves; `work` may run again after a conflict with another host. */
+  /**
+   * One write transaction, durable when it resolves; `work` may run again after a conflict with another host. It
+   * rejects a store that a newer modgate has changed. All writes use it except for heartbeats, which are frequent.
+   */
   transact<T>(work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Notifies other hosts when the transaction commits. */
   announce(trx: Transaction<Tables>, module: string): Promise<void>;

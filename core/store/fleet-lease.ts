@@ -22,22 +22,24 @@ export function createFleetLeaseStore(use: UseDatabase) {
     take: (fleet: string, holder: string): Promise<boolean> =>
       use(async (database) => {
         const until = storeTime(database, LEASE_SECONDS);
-        const row = await database.query
-          .insertInto('fleet_lease')
-          .values({ fleet, holder, until })
-          .onConflict((conflict) =>
-            conflict
-              .column('fleet')
-              .doUpdateSet({ holder, until })
-              .where((where) =>
-                where.or([
-                  where('fleet_lease.holder', '=', holder),
-                  where('fleet_lease.until', '<', storeTime(database)),
-                ]),
-              ),
-          )
-          .returning('holder')
-          .executeTakeFirst();
+        const row = await database.transact((trx) =>
+          trx
+            .insertInto('fleet_lease')
+            .values({ fleet, holder, until })
+            .onConflict((conflict) =>
+              conflict
+                .column('fleet')
+                .doUpdateSet({ holder, until })
+                .where((where) =>
+                  where.or([
+                    where('fleet_lease.holder', '=', holder),
+                    where('fleet_lease.until', '<', storeTime(database)),
+                  ]),
+                ),
+            )
+            .returning('holder')
+            .executeTakeFirst(),
+        );
         return row !== undefined;
       }),
   };

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
-import type { SetRecordOptions } from '../contract/index.js';
+import type { SetRecordOptions, SurfaceRecord } from '../contract/index.js';
 import type { Database, UseDatabase } from './database.js';
+import { parseStored } from './parse-stored.js';
 import { type Table, type Tables, texts } from './tables.js';
 
 export const SURFACE_TABLES = {
@@ -27,17 +28,10 @@ type SetResult =
   /** The surface has too many records for a new one. */
   | 'full';
 
-export interface StoredSurfaceRecord {
-  readonly key: string;
+export interface SurfaceRecordWrite extends Pick<SurfaceRecord, 'key' | 'expiresAt'> {
+  readonly surface: string;
   /** JSON text. */
   readonly value: string;
-  readonly revision: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-}
-
-export interface SurfaceRecordWrite extends Omit<StoredSurfaceRecord, 'revision'> {
-  readonly surface: string;
   readonly only: SetRecordOptions['only'] | null;
 }
 
@@ -57,7 +51,7 @@ export function createSurfaceRecordStore(
 ) {
   const readTime = () => new Date(now()).toISOString();
   return {
-    get: (surface: string, key: string): Promise<StoredSurfaceRecord | null> =>
+    get: (surface: string, key: string): Promise<SurfaceRecord | null> =>
       use(async ({ query }) => {
         const row = await query
           .selectFrom('surface_record')
@@ -81,7 +75,7 @@ export function createSurfaceRecordStore(
           return Number(numDeletedRows) > 0;
         }),
       ),
-    list: (surface: string, prefix: string): Promise<readonly StoredSurfaceRecord[]> =>
+    list: (surface: string, prefix: string): Promise<readonly SurfaceRecord[]> =>
       use(async (database) => {
         const rows = await database.query
           .selectFrom('surface_record')
@@ -123,7 +117,7 @@ async function put(
     .selectAll()
     .where(({ and }) => and({ surface, key }))
     .executeTakeFirst();
-  if (!isAllowed(only, existing && fromTable(existing))) return 'skipped';
+  if (!isAllowed(only, existing)) return 'skipped';
   const isNew = existing === undefined;
   if (isNew && (await countRecords(trx, surface)) >= maxRecords) return 'full';
   const content = { value, expires_at: new Date(expiresAt).toISOString() };
@@ -137,12 +131,12 @@ async function put(
 
 function isAllowed(
   only: SurfaceRecordWrite['only'],
-  existing: StoredSurfaceRecord | undefined,
+  existing: Tables['surface_record'] | undefined,
 ): boolean {
   if (only == null) return true;
   if (only === 'absent' || only === 'present')
     return (only === 'present') === (existing !== undefined);
-  return existing?.revision === only.revision;
+  return existing !== undefined && digestRevision(existing) === only.revision;
 }
 
 /** Serializes the writers of one surface, so that none exceeds the limit together with another. */
@@ -163,8 +157,14 @@ async function countRecords(trx: Transaction<Tables>, surface: string): Promise<
   return Number(count);
 }
 
-function fromTable({ key, value, expires_at }: Tables['surface_record']): StoredSurfaceRecord {
-  // A digest of the content, so that a write by a host of any version changes it.
-  const revision = createHash('sha256').update(`${expires_at} ${value}`).digest('base64url');
-  return { key, value, revision, expiresAt: Date.parse(expires_at) };
+/** @throws StoreUnavailable for a value that is not JSON. */
+function fromTable(row: Tables['surface_record']): SurfaceRecord {
+  const value = parseStored(row.value, `the record '${row.key}'`);
+  const expiresAt = Date.parse(row.expires_at);
+  return { key: row.key, value, revision: digestRevision(row), expiresAt };
+}
+
+/** A digest of the content, so that a write by a host of any version changes it. */
+function digestRevision({ value, expires_at }: Tables['surface_record']): string {
+  return createHash('sha256').update(`${expires_at} ${value}`).digest('base64url');
 }

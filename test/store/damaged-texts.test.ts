@@ -104,16 +104,18 @@ describe('text of the store that is not JSON', () => {
         expect(status).to.equal(200);
         await database(state, change);
         const { status: read } = await call(host, { target });
-        expect(read).to.equal(target === '/approvals' ? 500 : 503);
-
+        expect(read).to.equal(503);
         await waitUntil('the line', () => host.output().includes(' is not JSON'));
         expect(host.output()).to.not.include(DAMAGED.slice(0, 8));
       });
     }
 
     it('is named without what it says: the record of a surface', async () => {
-      const store = await openStore({ url: null, stateDir: state, keys: null, log: silent });
+      const lines: object[] = [];
+      const log = { ...silent, warn: (line: object) => lines.push(line) };
+      const store = await openStore({ url: null, stateDir: state, keys: null, log });
       try {
+        const reason = "the record 'key' is not JSON";
         const records = createSurfaceRecords(store, 'test');
         await records.set('key', 1, { expiresAt: Date.now() + 60_000 });
         await database(state, (query) =>
@@ -122,11 +124,14 @@ describe('text of the store that is not JSON', () => {
         for (const reading of [records.get('key'), records.list()]) {
           const error = await reading.then(
             () => null,
-            (reason: Error) => reason,
+            (thrown: Error) => thrown,
           );
           expect(error).to.have.property('code', 'unavailable');
-          expect(error?.cause).to.have.property('message', "the record 'key' is not JSON");
+          expect(error?.cause).to.have.property('message', reason);
         }
+        expect(lines).to.deep.equal([{ code: 'unreadable', reason }]);
+        await records.set('key', 2, { expiresAt: Date.now() + 60_000 });
+        expect(await records.get('key')).to.have.property('value', 2);
       } finally {
         await store.close();
       }

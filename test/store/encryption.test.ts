@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Log } from '../../core/contract/index.js';
-import type { Database } from '../../core/store/database.js';
+import { createConfigStore } from '../../core/store/config-values.js';
+import type { Database, DigestAudited } from '../../core/store/database.js';
 import { parseStoreKeys, type StoreKeys } from '../../core/store/encryption-keys.js';
 import { encryptClearValues } from '../../core/store/open-store.js';
 import { BACKENDS, silent, useBackend } from './backend.js';
@@ -127,6 +128,28 @@ for (const kind of BACKENDS) {
       expect(digests[0]?.value_digest).to.match(/^hmac-sha256:/);
       expect(await encryptStore(key)).to.equal(0);
       expect(await (await backend.open(key)).config.ensureGenerated(field)).to.equal(SECRET);
+    });
+
+    it('encrypts a value that another host generates during the first write', async () => {
+      const key = createKey();
+      const store = await backend.open(key);
+      const address = { module: 'crm', service: 'crm', key: 'made' };
+      const digested: unknown[] = [];
+      const digest: DigestAudited = async (audited) => {
+        digested.push(audited?.sensitive);
+        await store.config.ensureGenerated({ ...address, bytes: 8 });
+        return 'sha256:0';
+      };
+      const racing = createConfigStore({
+        use: (work) => work({ ...database, digest }),
+        keys: parseKeys(key),
+        notify: () => {},
+      });
+      await racing.write({ ...address, value: SECRET, sensitive: false }, DRAFT);
+      const [row] = await readRows();
+      expect(row?.value).to.not.contain(SECRET);
+      expect(digested).to.deep.equal([false, true]);
+      expect(await readValue(store, 'crm/made')).to.equal(SECRET);
     });
 
     it('rejects a clear row that replaces an encrypted one, whatever its columns say', async () => {

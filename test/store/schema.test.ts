@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../../core/store/database.js';
 import { migrate, type Schema } from '../../core/store/migrations.js';
 import { TABLES } from '../../core/store/parts.js';
+import type { Store } from '../../core/store/store.js';
 import { type Tables, TEXT, TEXT_OR_NULL } from '../../core/store/tables.js';
 import { createWorkplace, type Workplace } from '../support/cli/run-in.js';
 import { startHostProcess } from '../support/start-host.js';
@@ -22,6 +23,13 @@ const readVersions = async ({ query }: Database) => {
 
 const addVersion = ({ query }: Database, version: number, least_reader: number | null = null) =>
   query.insertInto('schema_version').values({ version, applied_at: 'x', least_reader }).execute();
+
+/** Writes that no request causes. */
+const OWN_WRITES: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'a lease': ({ fleetLeases }) => fleetLeases.take('', 'host'),
+  'a report of a release': ({ releases }) =>
+    releases.report('', { host: 'host', release: null, problem: null, figures: null }),
+};
 
 /** Turns the store into one of a version that did not store its least reader. */
 async function makeOlder(database: Database): Promise<void> {
@@ -64,6 +72,16 @@ for (const kind of BACKENDS) {
       const rows = await database.query.selectFrom('config_value').select('value').execute();
       expect(rows).to.deep.equal([{ value: '5' }]);
     });
+
+    for (const [title, work] of Object.entries(OWN_WRITES)) {
+      it(`is no longer written then by ${title}`, async () => {
+        const database = await backend.openDatabase();
+        const store = await backend.open();
+        await work(store);
+        await addVersion(database, NEWER);
+        await expectUnavailable(work(store), 'newer_schema');
+      });
+    }
 
     it('is rejected if an earlier modgate has written it, and not changed', async () => {
       const database = await backend.openDatabase();

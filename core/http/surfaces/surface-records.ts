@@ -1,14 +1,12 @@
-import { SurfaceError, type SurfaceRecord, type SurfaceRecords } from '../../contract/index.js';
+import { SurfaceError, type SurfaceRecords } from '../../contract/index.js';
 import {
   assertRecordKey,
   assertRecordPrefix,
   assertRecordTime,
   formatRecordValue,
 } from '../../lib/surface-rules.js';
-import { parseStored } from '../../store/parse-stored.js';
 import type { Store } from '../../store/store.js';
 import { StoreUnavailable } from '../../store/store-unavailable.js';
-import type { StoredSurfaceRecord } from '../../store/surface-records.js';
 
 export function createSurfaceRecords(
   { surfaceRecords }: Pick<Store, 'surfaceRecords'>,
@@ -17,10 +15,7 @@ export function createSurfaceRecords(
   return {
     get: async (key) => {
       assertRecordKey(key);
-      return translate(async () => {
-        const stored = await surfaceRecords.get(surface, key);
-        return stored && parseRecord(stored);
-      });
+      return translate(() => surfaceRecords.get(surface, key));
     },
     set: async (key, value, { expiresAt, only }) => {
       assertRecordKey(key);
@@ -37,13 +32,9 @@ export function createSurfaceRecords(
     },
     list: async (prefix = '') => {
       assertRecordPrefix(prefix);
-      return translate(async () => (await surfaceRecords.list(surface, prefix)).map(parseRecord));
+      return translate(() => surfaceRecords.list(surface, prefix));
     },
   };
-}
-
-function parseRecord({ value, ...record }: StoredSurfaceRecord): SurfaceRecord {
-  return { ...record, value: parseStored(value, `the record '${record.key}'`) };
 }
 
 async function translate<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,5 @@
 import { type DangerLevel, escapeBlanks, escapeLine } from '../../contract/index.js';
 import type { StoredApproval } from '../../store/approvals.js';
-import { parseStored } from '../../store/parse-stored.js';
 import { type ManifestWords, showWords } from './manifest-words.js';
 import { showArguments } from './visible-arguments.js';
 
@@ -58,6 +57,6 @@ function describeDecision({ decided_at, decider_kind, decider_id, reason }: Stor
   return { decided_at, decided_by: decider_kind && { kind: decider_kind, id: decider_id }, reason };
 }
 
-function readContent({ id, content }: StoredApproval): ApprovalContent {
-  return parseStored(content, `the content of the request '${id}'`) as ApprovalContent;
+function readContent({ content }: StoredApproval): ApprovalContent {
+  return content as ApprovalContent;
 }

@@ -1,15 +1,15 @@
-import type { StoredApproval } from '../../store/approvals.js';
+import type { RequestedApproval } from '../../store/approvals.js';
 import type { Authorization } from '../authorization.js';
 import { JSON_TYPE, Reply } from '../reply.js';
 
 /** Ends a call that no person has approved; the provider was not called. */
 export class UnapprovedCall extends Error {
   override readonly name = 'UnapprovedCall';
-  readonly approval: StoredApproval;
+  readonly approval: RequestedApproval;
   /** Where a person decides about it; `null` if the address is unknown. */
   readonly url: string | null;
 
-  constructor(approval: StoredApproval, page: string | null) {
+  constructor(approval: RequestedApproval, page: string | null) {
     super('no person has approved the call');
     this.approval = approval;
     this.url = page && `${page}?id=${approval.id}`;

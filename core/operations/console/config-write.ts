@@ -34,25 +34,29 @@ export class ConfigWrite implements BridgeOperation<Payload> {
     const field = findField(payload, call);
     if (field === null) throw new Error('a declared field was not found');
     const { service, key, value, revision: expected } = payload;
-    const sensitive = isSecret(field);
+    const address = { module: call.module.name, service, key };
+    const { config, audit: rows } = this.#store;
     const audit = createAuditDraft(call, 'config_write', fieldName(field));
     const fail = async (error: HostError) => {
-      await this.#store.audit
-        .append({ ...audit, outcome: 'failed', value: { json: JSON.stringify(value), sensitive } })
-        .catch(rethrowStoreError);
+      const append = async () => {
+        const sensitive = isSecret(field) || (await config.isGenerated(address));
+        const audited = { json: JSON.stringify(value), sensitive };
+        await rows.append({ ...audit, outcome: 'failed', value: audited });
+      };
+      await append().catch(rethrowStoreError);
       throw error;
     };
     const problem = explainMismatch(value, field.type) ?? findUnrepresentable(value);
     if (problem !== null) return fail(createValueError(field, problem));
-    const write = { module: call.module.name, service, key, value, sensitive, expected };
-    const stored = await this.#store.config.write(write, audit).catch((error: unknown) => {
+    const write = { ...address, value, sensitive: isSecret(field), expected };
+    const stored = await config.write(write, audit).catch((error: unknown) => {
       if (error instanceof ConfigConflict) return null;
       return rethrowStoreError(error);
     });
     if (stored === null) return fail(createConflict(field));
-    const { json } = stored;
-    const address = JSON.stringify({ service, key }).slice(0, -1);
-    return Buffer.from(`${address},"value":${sensitive ? 'null' : json}}`);
+    const { json, sensitive } = stored;
+    const opening = JSON.stringify({ service, key }).slice(0, -1);
+    return Buffer.from(`${opening},"value":${sensitive ? 'null' : json}}`);
   }
 }
 

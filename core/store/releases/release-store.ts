@@ -126,13 +126,15 @@ export function createReleaseStore(use: UseDatabase, notify: () => void) {
         return verdict;
       }),
     report: (fleet: string, { figures, ...host }: ReleaseHost): Promise<void> =>
-      use(async ({ query }) => {
+      use(async ({ transact }) => {
         const row = { ...host, figures: figures === null ? null : JSON.stringify(figures) };
-        await query
-          .insertInto('release_host')
-          .values({ fleet, ...row })
-          .onConflict((conflict) => conflict.columns(['fleet', 'host']).doUpdateSet(row))
-          .execute();
+        await transact((trx) =>
+          trx
+            .insertInto('release_host')
+            .values({ fleet, ...row })
+            .onConflict((conflict) => conflict.columns(['fleet', 'host']).doUpdateSet(row))
+            .execute(),
+        );
       }),
     listHosts: (fleet: string): Promise<readonly ReleaseHost[]> =>
       use(({ query }) => listHosts(query, fleet)),

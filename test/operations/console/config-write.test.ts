@@ -206,6 +206,35 @@ describe('config_write', () => {
   });
 });
 
+describe('config_write of a value that was generated once, now of a plain field', () => {
+  const GENERATED: ConfigField = {
+    ...{ service: 'conf', key: 'made', type: { kind: 'string' } },
+    generated: { bytes: 16 },
+  };
+  let url = '';
+  const setup = useHost((provider) => {
+    url = provider.url;
+    return { 'conf.json': configDescriptor(url, [GENERATED]) };
+  });
+  const readMade = async () => (await readValues(setup.host))['made'];
+
+  it('shows it in no response and has a keyed digest in each audit row', async () => {
+    await waitUntil('the value', async () => ((await readMade())?.revision ?? 0) > 0);
+    const fields = [editable('made', { kind: 'string' })];
+    setup.host.drop('conf.json', configDescriptor(url, fields));
+    await waitUntil('the plain field', async () => (await readMade())?.editable === true);
+    const conflict = await askWrite(setup.host, 'made', SECRET, 'conf', { revision: 0 });
+    expect(conflict.status, conflict.text).to.equal(409);
+    expect((await askWrite(setup.host, 'made', 271)).status).to.equal(400);
+    const written = await askWrite(setup.host, 'made', SECRET);
+    expect(written.data).to.deep.equal({ service: 'conf', key: 'made', value: null });
+    expect(await readMade()).to.include({ desired_value: null, redacted: true });
+    const rows = await printAudit(join(setup.host.directory, 'state'));
+    expect(rows.map(({ outcome }) => outcome)).to.deep.equal(['failed', 'failed', 'ok']);
+    for (const row of rows) expect(row.value_digest).to.match(/^hmac-sha256:/);
+  });
+});
+
 describe('config_write without a store', () => {
   const URL = 'postgres://unknown:a%20password@127.0.0.1:1/nothing';
   const setup = useHost(
