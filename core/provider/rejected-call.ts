@@ -1,9 +1,12 @@
 import { type FailureCode, ProviderFailure } from '../contract/index.js';
 import type { ErrorDetail } from '../errors.js';
 
+/** The longest time that every client can read (RFC 9111, 1.2.2). */
+const MAX_RETRY_SECONDS = 2_147_483_647;
+
 /** `retry-after` counts whole seconds (RFC 9110, 10.2.3); at least 1. */
 export function toRetryAfterSeconds(ms: number): number {
-  return Math.max(1, Math.ceil(ms / 1000));
+  return Math.max(1, Math.min(Math.ceil(ms / 1000), MAX_RETRY_SECONDS));
 }
 
 /** The host rejected the call. Nothing was sent, unless it has the status of a response. */

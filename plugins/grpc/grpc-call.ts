@@ -42,9 +42,8 @@ interface CallEnd {
 const MAX_MESSAGE_CHARACTERS = 4_000;
 /** Messages that wait for their reader before the stream is paused. */
 const MAX_AHEAD = 16;
-/** What gRPC takes a proxy to say with a status of 401. */
-const UNAUTHENTICATED: GrpcStatus = { code: 16, message: '', details: null, retryMs: null };
-const UNAUTHORIZED = 401;
+/** The codes of gRPC, UNAUTHENTICATED and RESOURCE_EXHAUSTED, for HTTP statuses of proxies. */
+const PROXY_CODES: Readonly<Record<number, number>> = { 401: 16, 429: 8 };
 const MS_PER_SECOND = 1000;
 /** HTTP statuses of proxies that have no server. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -205,8 +204,10 @@ export class GrpcCall {
     this.#hasHead = true;
     const isLarge = this.#isTooLarge(headers);
     const failure = isLarge ? createMalformed(TOO_LARGE) : findHeadFailure(headers);
-    if (failure?.status === UNAUTHORIZED) this.#endAs(UNAUTHENTICATED);
-    else if (failure !== null) this.fail(failure);
+    const code = PROXY_CODES[failure?.status ?? 0];
+    if (code !== undefined) {
+      this.#endAs({ code, message: '', details: null, retryMs: readRetryAfterMs(headers) });
+    } else if (failure !== null) this.fail(failure);
     else this.#notify();
   }
 
@@ -316,10 +317,10 @@ function findHeadFailure(
   if (status !== 200) {
     const failure = UNAVAILABLE.has(status) ? 'unavailable' : 'status';
     const message = `HTTP status ${status} without grpc-status`;
-    const seconds = readNumber(headers['retry-after']);
+    const retryAfterMs = failure === 'unavailable' ? readRetryAfterMs(headers) : null;
     return new ProviderFailure(failure, message, {
       ...{ status, phase: 'answered' },
-      ...(seconds !== null && { retryAfterMs: MS_PER_SECOND * seconds }),
+      ...(retryAfterMs !== null && { retryAfterMs }),
     });
   }
   return CONTENT_TYPE.test(headers['content-type'] ?? '')
@@ -336,13 +337,18 @@ function readStatus(trailers: IncomingHttpHeaders): GrpcStatus | null {
     code: Number(code),
     message: decodeMessage(String(trailers['grpc-message'] ?? '')),
     details: typeof details === 'string' ? Buffer.from(details, 'base64') : null,
-    retryMs: readNumber(trailers['grpc-retry-pushback-ms']),
+    retryMs: readWait(trailers['grpc-retry-pushback-ms']),
   };
 }
 
-/** Returns `null` for any other text, such as a date or a negative number. */
-function readNumber(text: unknown): number | null {
-  return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : null;
+function readRetryAfterMs(headers: IncomingHttpHeaders): number | null {
+  const seconds = readWait(headers['retry-after']);
+  return seconds === null ? null : MS_PER_SECOND * seconds;
+}
+
+/** At least 1, also for 0. Returns `null` for any other text, such as a date or a negative number. */
+function readWait(text: unknown): number | null {
+  return typeof text === 'string' && /^\d{1,9}$/.test(text) ? Math.max(1, Number(text)) : null;
 }
 
 function decodeMessage(text: string): string {

@@ -11,7 +11,7 @@ import { findTooMany } from './count-values.js';
 import { createTooLarge } from './frames.js';
 import type { GrpcCall } from './grpc-call.js';
 import { addResponseHeaders } from './metadata.js';
-import { toErrorOutcome, toFailure } from './statuses.js';
+import { toErrorOutcome, toFailure, toHeldFailure } from './statuses.js';
 
 /** The response of a call as JSON, as lines of JSON, or as bytes. */
 export class RouteResponse {
@@ -61,7 +61,7 @@ export class RouteResponse {
       this.#assertSize(held.length);
     }
     if (call.end !== null && held.length <= holdBytes && first !== 'open') {
-      if (call.end.status.code !== 0) throw toFailure(call.end.status);
+      if (call.end.status.code !== 0) throw toHeldFailure(call.end.status, this.#registry);
       return { status: 200, headers, body: held.list };
     }
     return { status: 200, headers, body: this.#passOn(held) };

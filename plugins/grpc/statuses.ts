@@ -10,7 +10,7 @@ export interface GrpcStatus {
   readonly message: string;
   /** `grpc-status-details-bin`, decoded. */
   readonly details: Uint8Array | null;
-  /** `grpc-retry-pushback-ms`; `null` without one. */
+  /** `grpc-retry-pushback-ms`, or `retry-after` of a proxy, at least 1; `null` without one. */
   readonly retryMs: number | null;
 }
 
@@ -67,7 +67,7 @@ function nameOf(code: number): Exclude<CodeName, 'OK'> {
 
 /**
  * The failure for a status that ends a stream, or that leaves nothing to forward.
- * @param retryMs when UNAVAILABLE may be tried again
+ * @param retryMs when UNAVAILABLE may be tried again, for callers that have no response yet
  */
 export function toFailure(
   { code }: Pick<GrpcStatus, 'code'>,
@@ -78,8 +78,13 @@ export function toFailure(
   const message = `the server ended the call with ${name}`;
   return new ProviderFailure(failure, message, {
     status: HTTP_STATUSES[name],
-    ...(retryMs !== null && { retryAfterMs: retryMs }),
+    ...(failure === 'unavailable' && retryMs !== null && { retryAfterMs: retryMs }),
   });
+}
+
+/** The failure for a status that ends a stream of which nothing was forwarded. */
+export function toHeldFailure(status: GrpcStatus, registry: Registry): ProviderFailure {
+  return toFailure(status, readDetails(status, registry).retryMs);
 }
 
 /**
@@ -88,10 +93,9 @@ export function toFailure(
  */
 export function toErrorOutcome(status: GrpcStatus, registry: Registry): Outcome {
   const name = nameOf(status.code);
-  const details = readDetails(status.details, registry);
-  const retryMs = details.retryMs ?? status.retryMs;
+  const { errors, retryMs } = readDetails(status, registry);
   if (name in FAILURES) throw toFailure(status, retryMs);
-  const body = { code: name, message: status.message, errors: details.errors };
+  const body = { code: name, message: status.message, errors };
   return {
     status: HTTP_STATUSES[name],
     headers: {
@@ -104,7 +108,8 @@ export function toErrorOutcome(status: GrpcStatus, registry: Registry): Outcome 
 
 interface Details {
   readonly errors: readonly { readonly field: string; readonly message: string }[];
-  readonly retryMs?: number | null;
+  /** When the call may be sent again, at least 1; `null` if the server does not say so. */
+  readonly retryMs: number | null;
 }
 
 /** The maximum number of details that are read. */
@@ -112,11 +117,10 @@ const MAX_DETAILS = 100;
 const MAX_RETRY_SECONDS = 2_147_483_647;
 
 /** Reads `google.rpc.Status`; details of unknown or malformed messages are dropped. */
-function readDetails(bytes: Uint8Array | null, registry: Registry): Details {
-  if (bytes === null) return { errors: [] };
+function readDetails(status: GrpcStatus, registry: Registry): Details {
   const errors: { field: string; message: string }[] = [];
-  let retryMs: number | null = null;
-  for (const any of listDetails(bytes)) {
+  let { retryMs } = status;
+  for (const any of listDetails(status.details)) {
     const json = readDetail(any, registry);
     if (json === null) continue;
     const { typeName, value } = json;
@@ -126,7 +130,8 @@ function readDetails(bytes: Uint8Array | null, registry: Registry): Details {
   return { errors: errors.slice(0, MAX_DETAILS), retryMs };
 }
 
-function listDetails(bytes: Uint8Array): Any[] {
+function listDetails(bytes: Uint8Array | null): Any[] {
+  if (bytes === null) return [];
   try {
     const status = fromBinary(knownMessage('google.rpc.Status'), bytes);
     const details: unknown = Reflect.get(status, 'details');
@@ -158,7 +163,8 @@ const DELAY = /^(\d{1,12}(?:\.\d{1,9})?)s$/;
 
 function readDelay({ retryDelay }: Members): number | null {
   const [, seconds] = DELAY.exec(String(retryDelay)) ?? [];
-  return seconds === undefined ? null : Math.min(Number(seconds), MAX_RETRY_SECONDS) * 1000;
+  if (seconds === undefined) return null;
+  return Math.max(1, Math.min(Number(seconds), MAX_RETRY_SECONDS) * 1000);
 }
 
 /** One error for each violation; any other detail as JSON under the name of its message. */

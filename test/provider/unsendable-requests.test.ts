@@ -161,6 +161,12 @@ describe('requests that an adapter cannot send', () => {
     expect((await post('picky')).status).to.equal(200);
   });
 
+  it('are 503 with a retry-after that clients can read', async () => {
+    const starting = { failure: 'unavailable', phase: 'preparing', retryAfterMs: 1e300 };
+    const { headers } = await post('picky', starting);
+    expect(headerValues(headers, 'retry-after')).to.deep.equal(['2147483647']);
+  });
+
   it('are 502 for a provider that does not say when it has started', async () => {
     for (const retryAfterMs of [undefined, 0, -1, 'soon']) {
       const starting = { failure: 'unavailable', phase: 'preparing', retryAfterMs };

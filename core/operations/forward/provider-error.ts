@@ -85,6 +85,7 @@ const DETAILS: Readonly<Record<ReportedFailure, string>> = {
 };
 
 const ASK_OWNERS = 'ask the owners of the module';
+const AFTER_TIME = 'try again after the time in retry-after';
 const ASK_FOR_LESS = 'ask for less, such as a shorter page';
 
 const NEXT_ACTIONS: Readonly<Record<ReportedFailure, readonly string[]>> = {
@@ -128,7 +129,7 @@ function createStartingError(
     'the provider of the module is starting',
     {
       errors,
-      nextActions: ['try again after the time in retry-after'],
+      nextActions: [AFTER_TIME],
       headers: { 'retry-after': String(toRetryAfterSeconds(retryAfterMs)) },
       cause: error,
     },
@@ -181,9 +182,10 @@ export function createFailureError(
       ? describeBody(reason.detail, carried)
       : [`its body is longer than ${maxBytes} bytes, ${limit} of the descriptor`];
   const detail = [DETAILS[failure], ...explained].join(': ');
+  const actions = retryAfterMs === null ? NEXT_ACTIONS[failure] : [AFTER_TIME];
   return new ProviderError(reason, 'external_dependency_failure', detail, {
     errors,
-    nextActions: maxBytes === undefined ? NEXT_ACTIONS[failure] : [ASK_FOR_LESS, ASK_OWNERS],
+    nextActions: maxBytes === undefined ? actions : [ASK_FOR_LESS, ASK_OWNERS],
     cause: error,
     ...(isRejected && error.evidence.field === 'breaker' && { step: 'breaker' }),
     ...(retrySeconds !== null && { headers: { 'retry-after': String(retrySeconds) } }),
@@ -240,7 +242,7 @@ export function createStatusError(
   if (!isPassthroughError(response, descriptor)) {
     const isTemporary = TEMPORARY.has(outcome.status);
     const hasTime = isTemporary && retryAfter !== null;
-    const wait = hasTime ? 'try again after the time in retry-after' : 'try again later';
+    const wait = hasTime ? AFTER_TIME : 'try again later';
     return new ProviderError({ ...reason, owner }, 'external_dependency_failure', DETAILS.status, {
       errors,
       nextActions: isTemporary ? [wait, ASK_OWNERS] : NEXT_ACTIONS.status,

@@ -124,6 +124,7 @@ describe('hostile gRPC servers', () => {
   it('says when to call a proxy without a server again', async () => {
     for (const [given, expected] of [
       ['3', 3000],
+      ['0', 1000],
       ['soon', null],
     ] as const) {
       const head = { ':status': 503, 'retry-after': given };
@@ -131,6 +132,27 @@ describe('hostile gRPC servers', () => {
       const { failure, retryAfterMs } = await failureOf(call());
       expect([failure, retryAfterMs]).to.deep.equal(['unavailable', expected]);
     }
+  });
+
+  it('answers a 429 of a proxy as RESOURCE_EXHAUSTED, with its retry-after', async () => {
+    const head = { ':status': 429, 'retry-after': '3' };
+    behave = (stream) => answer(stream, Buffer.from('no'), {}, head);
+    const { status, headers } = await call();
+    expect([status, headers['retry-after']]).to.deep.equal([429, '3']);
+  });
+
+  it('says when to call again after a stream of which nothing was passed on', async () => {
+    const trailers = { 'grpc-status': '14', 'grpc-retry-pushback-ms': '2500' };
+    behave = (stream) => answer(stream, SEVEN, trailers);
+    const { failure, retryAfterMs } = await failureOf(call({}, STREAM));
+    expect([failure, retryAfterMs]).to.deep.equal(['unavailable', 2500]);
+  });
+
+  it('has no time to call again for any other status of a proxy', async () => {
+    const head = { ':status': 500, 'retry-after': '3' };
+    behave = (stream) => answer(stream, Buffer.from('no'), {}, head);
+    const { failure, retryAfterMs } = await failureOf(call());
+    expect([failure, retryAfterMs]).to.deep.equal(['status', null]);
   });
 
   describe('with compressed messages in a stream of events', () => {

@@ -151,6 +151,7 @@ describe('details of a status', () => {
       [[info], '', '3'],
       [[info], '7000', '3'],
       [[], '6500', '7'],
+      [[], '0', '1'],
       [[], '-1', null],
       [[], '', null],
     ] as const) {
@@ -162,6 +163,10 @@ describe('details of a status', () => {
         const response = await createCaller(host.url)('/fail', { method: 'POST', body: '{}' });
         expect(response.status, response.text).to.equal(status);
         expect(response.headers.get('retry-after')).to.equal(expected);
+        if (status === 429) continue;
+        const wait = expected === null ? 'later' : 'after the time in retry-after';
+        const { next_actions } = JSON.parse(response.text) as { next_actions: string[] };
+        expect(next_actions).to.deep.equal([`try again ${wait}`]);
       }
     }
   });
