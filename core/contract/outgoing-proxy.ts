@@ -92,16 +92,19 @@ function isException({ hostname, port }: URL): boolean {
     });
 }
 
-/** As for curl and Go, bits of the range behind its prefix do not count. */
+/**
+ * As for curl and Go, bits of the range behind its prefix do not count. As for Go, a range of IPv4 contains addresses
+ * in the form of IPv6.
+ */
 function isInRange(address: string, range: string): boolean {
   const [, network = '', bits = ''] = /^([\d.]+|[\da-f:.]+)\/(\d{1,3})$/.exec(range) ?? [];
   const version = isIP(network);
-  if (version === 0 || version !== isIP(address)) return false;
+  if (version === 0 || isIP(address) < version) return false;
   const family = version === 4 ? 'ipv4' : 'ipv6';
   if (Number(bits) > MAX_PREFIX[family]) return false;
   const list = new BlockList();
   list.addSubnet(network, Number(bits), family);
-  return list.check(address, family);
+  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
 function withoutBrackets(text: string): string {

@@ -357,6 +357,8 @@ describe('the proxy of the environment', () => {
     ['https://[fd00::1]', ',', true],
     ['https://10.1.2.3:8443', 'a.example,10.0.0.0/8', false],
     ['https://10.1.2.3', '10.9.9.9/8', false],
+    ['https://[::ffff:10.1.2.3]', '10.0.0.0/8', false],
+    ['https://[::ffff:11.1.2.3]', '10.0.0.0/8', true],
     ['https://11.1.2.3', '10.0.0.0/8', true],
     ['https://10.1.2.3', '10.0.0.0/33', true],
     ['https://10.1.2.3', '::/0', true],
