@@ -2,7 +2,8 @@ import type { BodyFlow, BodySink, BodyStream } from './body-stream.js';
 
 /** Opens a body for a sink, also one that can only be iterated. */
 export function openFlow(body: BodyStream, sink: BodySink): BodyFlow {
-  return body.pushTo === undefined ? new IteratedFlow(body, sink) : body.pushTo(sink);
+  // A plugin in JavaScript may have `null`.
+  return body.pushTo == null ? new IteratedFlow(body, sink) : body.pushTo(sink);
 }
 
 /** Pushes a body that can only be iterated. */

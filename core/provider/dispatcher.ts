@@ -24,7 +24,13 @@ import type { Attempt, Endpoint } from './endpoint.js';
 import type { EndpointPool } from './endpoint-pool.js';
 import { EndpointInvocation } from './invocation.js';
 import { createMask, maskFailure } from './mask-failure.js';
-import { type CheckedOutcome, checkLongBody, checkOutcome, ProviderStatus } from './outcome.js';
+import {
+  assertOutcome,
+  type CheckedOutcome,
+  checkLongBody,
+  checkOutcome,
+  ProviderStatus,
+} from './outcome.js';
 import type {
   AttemptResult,
   ParseResponse,
@@ -199,6 +205,7 @@ export class Dispatcher {
     let outcome: Outcome;
     try {
       outcome = await deadline.race(answer);
+      assertOutcome(outcome);
     } catch (thrown) {
       // Closes a connection that arrives too late, because it has no other owner.
       if (isUpgrade) void answer.then(({ connection }) => connection?.destroy()).catch(() => {});
@@ -207,7 +214,7 @@ export class Dispatcher {
       throw error;
     }
     endAttempt(call, performance.now() - startedAt, { outcome });
-    if (outcome?.body === null && invocation.headFailure !== null) throw invocation.headFailure;
+    if (outcome.body === null && invocation.headFailure !== null) throw invocation.headFailure;
     if (isUpgrade) return checkAnswer(outcome, maxBytes);
     if (holdBytes === undefined) return checkOutcome(outcome, maxBytes);
     const limits = this.#paceOf(call);
@@ -325,7 +332,7 @@ function checkAnswer(outcome: Outcome, maxBytes: number): CheckedOutcome {
   try {
     return checkOutcome(outcome, maxBytes, null, true);
   } catch (error) {
-    outcome?.connection?.destroy?.();
+    outcome.connection?.destroy?.();
     throw error;
   }
 }

@@ -80,6 +80,11 @@ export function checkLongBody(outcome: CheckedOutcome): CheckedOutcome | Promise
   }));
 }
 
+/** @throws ProviderFailure `protocol` for what is no object. */
+export function assertOutcome(outcome: unknown): asserts outcome is object {
+  if (typeof outcome !== 'object' || outcome === null) throw createMalformed('without an outcome');
+}
+
 /** @param announced the `content-length` in bytes; `null` without one */
 type OpenStream = (source: BodyStream, status: number, announced: number | null) => ResponseStream;
 
@@ -96,7 +101,7 @@ export function checkOutcome(
   openStream: OpenStream | null = null,
   isUpgrade = false,
 ): CheckedOutcome {
-  if (typeof outcome !== 'object' || outcome === null) throw createMalformed('without an outcome');
+  assertOutcome(outcome);
   const { status, headers, body, isDelimited } = outcome;
   if (!Number.isInteger(status) || status < 100 || status > 599) {
     throw createMalformed('without a valid status');
