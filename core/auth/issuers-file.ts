@@ -16,10 +16,11 @@ import type { AnyStruct } from '../contract/described.js';
 import { matching } from '../contract/described.js';
 import { ACTOR_KINDS, type Secret, secretReference } from '../contract/index.js';
 import { isLoopbackUrl } from '../contract/loopback.js';
+import { wholeNumber } from '../contract/whole-number.js';
 import { InvalidFile } from '../document/diagnostic.js';
 import { assertDistinct, parseByStruct } from '../document/parse-file.js';
 import { listReferencedFiles, resolveReferences } from '../document/references.js';
-import { nonEmptyText, wholeNumber } from '../document/structs.js';
+import { nonEmptyText } from '../document/structs.js';
 import { MAX_TOKEN_LENGTH, scope, tokenId } from './actor-syntax.js';
 import { roleName } from './role-table.js';
 

@@ -1,6 +1,7 @@
 import { array, boolean, define, type Infer, object, refine } from 'superstruct';
 import { optionally } from '../contract/described.js';
-import { findRepeated, wholeNumber } from '../document/structs.js';
+import { wholeNumber } from '../contract/whole-number.js';
+import { findRepeated } from '../document/structs.js';
 import { isHeaderName } from '../lib/secrets/credential-header.js';
 import { isPageOrigin } from '../lib/web-origin.js';
 import type { SettingKind } from './setting-kind.js';

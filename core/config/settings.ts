@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../lib/promises.js';
+import { MAX_TIMER_MS } from '../contract/whole-number.js';
 import { LOG_LEVELS } from '../log/logger.js';
 import { authenticatorList } from './authenticator-list.js';
 import { cors } from './cors.js';

@@ -1,23 +1,10 @@
-import {
-  array,
-  date,
-  define,
-  enums,
-  nullable,
-  number,
-  optional,
-  refine,
-  type Struct,
-  string,
-  type,
-} from 'superstruct';
+import { array, date, define, enums, nullable, optional, refine, string, type } from 'superstruct';
 import { matching } from './described.js';
 import { BALANCING_STRATEGIES } from './provider.js';
+import { MAX_TIMER_MS, wholeNumber } from './whole-number.js';
 
 /** The maximum number of endpoints that are resolved while the provider is open. */
 const MAX_FOUND = 256;
-/** The longest delay of a Node.js timer: a longer one fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const endpoint = type({
   id: matching('an id of 1 to 1024 printable characters', /^[^\p{Cc}]{1,1024}$/u),
@@ -58,11 +45,6 @@ export const balancing = type({
     }),
   ),
 });
-
-function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Struct<number, null> {
-  const isWithin = (value: number) => Number.isSafeInteger(value) && value >= min && value <= max;
-  return refine(number(), `a whole number, at least ${min}`, isWithin);
-}
 
 /** Whether a value is the base of URLs: http or https, without credentials, query and fragment. */
 function isBaseUrl(value: unknown): boolean {

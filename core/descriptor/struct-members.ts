@@ -1,6 +1,7 @@
 import { object } from 'superstruct';
 import { type AnyStruct, described, filledIn, named, withDefault } from '../contract/described.js';
-import { numberBetween, wholeNumber } from '../document/structs.js';
+import { wholeNumber } from '../contract/whole-number.js';
+import { numberBetween } from '../document/structs.js';
 
 export const ONE_HOUR_MS = 3_600_000;
 export const ONE_DAY_MS = 86_400_000;

@@ -5,20 +5,6 @@ import { described, matching } from '../contract/described.js';
  * Structs are named to complete the sentence `'limits.queue' must be …`: messages use the names,
  * since superstruct's own messages contain the value.
  */
-export function wholeNumber(
-  min: number,
-  max: number = Number.MAX_SAFE_INTEGER,
-): Struct<number, null> {
-  const range = max === Number.MAX_SAFE_INTEGER ? `, at least ${min}` : ` from ${min} to ${max}`;
-  return described(
-    define<number>(
-      `a whole number${range}`,
-      (value) => Number.isSafeInteger(value) && isWithin(value as number, min, max),
-    ),
-    { type: 'integer', minimum: min, maximum: max },
-  );
-}
-
 export function anyWholeNumber(): Struct<number, null> {
   return described(define<number>('a whole number', Number.isSafeInteger), {
     type: 'integer',

@@ -1,8 +1,5 @@
 import type { Cancellation } from '../contract/index.js';
 
-/** The longest delay of a Node.js timer: a longer one fires at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /**
  * Rejects when the work is not done in time. The work continues; its result is then ignored.
  * @param createError creates the reason of the rejection

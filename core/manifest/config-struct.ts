@@ -1,8 +1,9 @@
 import { any, array, dynamic, enums, literal, object, string } from 'superstruct';
 import { type AnyStruct, described, named, optionally, when } from '../contract/described.js';
 import type { ConfigType } from '../contract/index.js';
+import { wholeNumber } from '../contract/whole-number.js';
 import { capability } from '../descriptor/identifiers.js';
-import { anyWholeNumber, finiteNumber, wholeNumber } from '../document/structs.js';
+import { anyWholeNumber, finiteNumber } from '../document/structs.js';
 import { flag, plainPath, requiredName, text } from './parts-struct.js';
 
 /** Longer than any key in use. */

@@ -1,7 +1,8 @@
 import { array, literal, object, string } from 'superstruct';
 import { described, named, optionally } from '../contract/described.js';
+import { wholeNumber } from '../contract/whole-number.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { nonEmptyText, wholeNumber } from '../document/structs.js';
+import { nonEmptyText } from '../document/structs.js';
 import {
   dangerLevel,
   fieldType,

@@ -19,8 +19,9 @@ import {
   type SchemaObject,
   STREAM_FORMS,
 } from '../contract/index.js';
+import { wholeNumber } from '../contract/whole-number.js';
 import { capability, moduleName } from '../descriptor/identifiers.js';
-import { nonEmptyText, wholeNumber } from '../document/structs.js';
+import { nonEmptyText } from '../document/structs.js';
 import { MEDIA_TYPE_RANGE } from '../lib/media-type.js';
 import { isMapping } from '../lib/read-member.js';
 import { SHARED_NAME } from '../schema/shared-schemas.js';

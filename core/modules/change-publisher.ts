@@ -1,5 +1,5 @@
 import type { Log } from '../contract/index.js';
-import { MAX_TIMER_MS } from '../lib/promises.js';
+import { MAX_TIMER_MS } from '../contract/whole-number.js';
 import { createTurns } from '../lib/slices.js';
 import { CLOSE_ANSWER_MS } from '../lib/websocket/close-frame.js';
 import type { ModuleRecord, ModuleState } from './module-record.js';

@@ -1,6 +1,6 @@
 import type { Infer } from 'superstruct';
 import { filledIn, optionally } from '../../contract/described.js';
-import { wholeNumber } from '../../document/structs.js';
+import { wholeNumber } from '../../contract/whole-number.js';
 import { ANY_CHANGE, defineSection, type ReadonlyDeep } from '../section.js';
 import {
   bytes,

@@ -13,7 +13,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     clause: 'endpoints.shape',
     defect: 'returns a half weight',
-    reason: /0.weight must be a whole number/,
+    reason: /0.weight .*a whole number/,
     adapter: changeProvider((good) => ({
       endpoints: () => (good.endpoints?.() ?? []).map((one) => ({ ...one, weight: 1.5 })),
     })),
@@ -21,7 +21,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     clause: 'endpoints.balancing',
     defect: 'checks its endpoints every 0 ms',
-    reason: /health.intervalMs must be a whole number/,
+    reason: /health.intervalMs .*a whole number from 1 to 2147483647/,
     adapter: changeProvider(() => ({
       balancing: () => ({
         strategy: 'round_robin',
