@@ -6,8 +6,7 @@ import { runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
 import { withTimeout } from '../lib/promises.js';
 import { UNCHANGED } from '../lib/secrets/mask-secrets.js';
-import { createLogMask, maskMessage } from '../lib/secrets/mask-thrown.js';
-import { toError } from '../lib/to-error.js';
+import { createLogMask, maskThrown } from '../lib/secrets/mask-thrown.js';
 import { withFields, withMask } from '../log/logger.js';
 import {
   type CheckedAuthenticator,
@@ -65,9 +64,8 @@ export async function openPluginAuthenticator(
   } catch (error) {
     await scope?.close();
     if (error instanceof ConfigError) throw error;
-    const cause = maskMessage(error, mask);
-    const reason = toError(cause).message;
-    throw new ConfigError(`authenticator '${name}' cannot be used: ${reason}`, { cause });
+    const cause = maskThrown(error, mask);
+    throw new ConfigError(`authenticator '${name}' cannot be used: ${cause.message}`, { cause });
   }
 }
 

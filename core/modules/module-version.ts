@@ -3,7 +3,7 @@ import type { AcceptedTokens } from '../auth/accepted-tokens.js';
 import type { Log, Manifest, Provider, ProviderRoute, Supports } from '../contract/index.js';
 import type { Descriptor } from '../descriptor/descriptor.js';
 import type { PreparedProvider } from '../descriptor/section.js';
-import { formatDiagnostic } from '../document/diagnostic.js';
+import { formatDiagnostic, InvalidFile } from '../document/diagnostic.js';
 import type { IdentitySigner } from '../identity/identity-keys.js';
 import { type ErrorOwner, runAs } from '../isolation/error-owner.js';
 import { ModuleScope } from '../isolation/scope.js';
@@ -11,7 +11,7 @@ import { UncaughtErrors } from '../isolation/uncaught-errors.js';
 import { LazyAbortController } from '../lib/lazy-abort-controller.js';
 import { withTimeout } from '../lib/promises.js';
 import type { RouteTable } from '../lib/routing/route-table.js';
-import { createLogMask, maskMessage } from '../lib/secrets/mask-thrown.js';
+import { maskThrown } from '../lib/secrets/mask-thrown.js';
 import { withFields, withMask } from '../log/logger.js';
 import { type LoadedManifest, loadManifest } from '../manifest/load-manifest.js';
 import { type FleetLeadership, type Leadership, SOLE_LEADER } from '../processes.js';
@@ -102,7 +102,8 @@ export async function openVersion(
   const secrets = [{ references }, ...prepared.furtherProviders].flatMap(
     (provider) => provider.references.secrets,
   );
-  const log = withMask(withFields(context.log, { module }), createLogMask(secrets));
+  const mask = createMask(secrets);
+  const log = withMask(withFields(context.log, { module }), mask);
   const uncaughtErrors = new UncaughtErrors(log, 'uncaught error in module code');
   const owner = prepared.isTracked ? uncaughtErrors : null;
   const scope = new ModuleScope(log, owner);
@@ -153,7 +154,8 @@ export async function openVersion(
     return createVersion(prepared, { createObserver, ...opening }, { ...context, log });
   } catch (error) {
     await scope.close();
-    throw maskMessage(error, createMask(secrets));
+    // The host's own diagnostics never contain a value.
+    throw error instanceof InvalidFile ? error : maskThrown(error, mask);
   }
 }
 

@@ -39,7 +39,7 @@ export async function openSigner(
   const opening = runAs(owner, async () => factory.open(validConfig, context));
   const opened = (await withTimeout<unknown>(opening, OPEN_TIMEOUT_MS, createLateError).catch(
     (error: unknown) => {
-      throw createUnusable(name, toError(error).message);
+      throw createUnusable(name, `${toError(error).message}`, { cause: error });
     },
   )) as Partial<Signer> | null | undefined;
   const sign = opened?.sign;
@@ -67,8 +67,8 @@ export async function openSigner(
 
 const createLateError = () => new Error(`it did not open within ${OPEN_TIMEOUT_MS} ms`);
 
-function createUnusable(signer: string, problem: string): Error {
-  return new Error(`signer '${signer}' cannot be used: ${problem}`);
+function createUnusable(signer: string, problem: string, options: ErrorOptions = {}): Error {
+  return new Error(`signer '${signer}' cannot be used: ${problem}`, options);
 }
 
 function createReport(signer: string, log: Log): (failure: ProviderFailure) => void {

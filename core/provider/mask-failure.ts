@@ -8,13 +8,13 @@ import {
 } from '../contract/index.js';
 import { isMapping } from '../lib/read-member.js';
 import {
-  createSecretMask,
   joinMasks,
   type Mask,
   mayBeCut,
   shortenMasked,
   UNCHANGED,
 } from '../lib/secrets/mask-secrets.js';
+import { createLogMask } from '../lib/secrets/mask-thrown.js';
 
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
@@ -25,8 +25,7 @@ export function createMask(
   secrets: readonly Secret[],
   call: { readonly mask?: Mask } | null = null,
 ): Mask {
-  const mask = createSecretMask(secrets.map((secret) => secret.reveal()));
-  return joinMasks(mask, (text, isCut) => call?.mask?.(text, isCut) ?? text);
+  return joinMasks(createLogMask(secrets), (text, isCut) => call?.mask?.(text, isCut) ?? text);
 }
 
 /**

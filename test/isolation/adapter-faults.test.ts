@@ -7,11 +7,14 @@ import {
   SUPERSTRUCT_URL,
   writePlugin,
 } from '../support/isolation/write-plugin.js';
+import { startOtlpReceiver } from '../support/observability/otlp-receiver.js';
 import { startHostProcess } from '../support/start-host.js';
 import { createFolder } from '../support/temporary-folder.js';
 import { use } from '../support/use.js';
 
-const SECRET = 'a-token-that-nobody-may-see';
+/** A line of the secret, which is in all texts. */
+const LINE = 'a-token-that-nobody-may-see';
+const SECRET = `-----BEGIN KEY-----\n${LINE}\n-----END KEY-----`;
 const AS = 'dev-service:me:any.use,modgate.calls.read,modgate.metrics.read,modgate.modules.read';
 
 interface Fault {
@@ -48,6 +51,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     failure: 'protocol',
     detail: 'adapter threw Error',
   },
+  'throws its secret in a failure': {
+    invoke: `(_invocation, secret) => { throw new ProviderFailure('protocol', '401 for ' + secret); }`,
+    failure: 'protocol',
+    detail: '401 for [redacted]',
+  },
   'asks for a retry in an endless time': {
     invoke: `() => { throw new ProviderFailure('unavailable', 'it starts', { phase: 'preparing', retryAfterMs: Infinity }); }`,
     failure: 'unavailable',
@@ -83,8 +91,11 @@ export default { adapters: [defineAdapter({
   supports: { streams: true },
   describeConfig: () => ({ hostUses: [] }),
   open: ({ fault, token }, context) => {
-    const secret = context.secret(token).reveal();
-    if (fault < 0) throw new Error('no license for ' + secret);
+    const [, secret] = context.secret(token).reveal().split('\\n');
+    if (fault < 0) {
+      const hint = 'renew that of ' + secret;
+      throw Object.assign(new Error('no license for ' + secret), { hint });
+    }
     return {
       manifest: async () => Buffer.from('{}'),
       check: async () => {},
@@ -110,10 +121,12 @@ describe('an adapter that breaks the contract', () => {
   };
 
   const plugins = createFolder();
+  // Describes each attempt.
+  const receiver = use(startOtlpReceiver);
   const host = use(() => {
     writePlugin(plugins, { name: 'faulty', entry: ENTRY });
     return startHostProcess({
-      env: { FAULTY_TOKEN: SECRET },
+      env: { FAULTY_TOKEN: SECRET, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url },
       args: ['--plugins', plugins],
       files: Object.fromEntries(
         [-1, ...NAMES.keys()].map((index) => [`${moduleOf(index)}.json`, describeFault(index)]),
@@ -124,7 +137,7 @@ describe('an adapter that breaks the contract', () => {
     JSON.parse((await call(host, { target, as: AS })).body.toString());
 
   after(() => {
-    expect(host.output()).to.not.include(SECRET);
+    expect(host.output()).to.not.include(LINE);
   });
 
   for (const [index, name] of NAMES.entries()) {
@@ -143,7 +156,11 @@ describe('an adapter that breaks the contract', () => {
   it('is rejected without a secret that its error names', async () => {
     const { modules } = await read('/modules');
     const module = modules.find((entry: { name: string }) => entry.name === moduleOf(-1));
-    expect(module).to.include({ state: 'refused', reason: 'no license for [redacted]' });
+    expect(module).to.include({
+      state: 'refused',
+      reason: 'no license for [redacted]',
+      hint: 'renew that of [redacted]',
+    });
   });
 
   it('adds no value to the label of the failures', async () => {

@@ -1,7 +1,6 @@
 import { parseDocument } from 'yaml';
-import { InvalidFile } from '../../document/diagnostic.js';
 import { skipMarkOfText } from '../../lib/byte-order-mark.js';
-import { ManifestUnavailable } from '../../manifest/load-manifest.js';
+import { toError } from '../../lib/to-error.js';
 import { openVersion, type VersionContext } from '../../modules/module-version.js';
 import type { PreparedDescriptor } from '../../modules/prepare-descriptor.js';
 import { SILENT_LOG } from '../../plugin-loader/plugin-registry.js';
@@ -16,7 +15,7 @@ import { withTemporaryFolder } from './temporary-folder.js';
 
 /**
  * Reads the manifest of a descriptor from its URL or provider, like a host.
- * @throws CommandError if it is invalid or unavailable.
+ * @throws CommandError if it is invalid or unavailable, or if the provider cannot be opened.
  */
 export function readRemoteManifest(prepared: PreparedDescriptor): Promise<string> {
   return withTemporaryFolder((stateDir) => requestManifest(prepared, stateDir));
@@ -32,8 +31,7 @@ async function requestManifest(prepared: PreparedDescriptor, stateDir: string): 
       await version.scope.close();
     }
   } catch (error) {
-    if (!(error instanceof InvalidFile || error instanceof ManifestUnavailable)) throw error;
-    throw new CommandError(`${prepared.file}: ${error.message}`);
+    throw new CommandError(`${prepared.file}: ${toError(error).message}`, { cause: error });
   }
 }
 

@@ -25,10 +25,9 @@ import { UncaughtErrors } from '../../isolation/uncaught-errors.js';
 import { nameError } from '../../lib/name-error.js';
 import { withTimeout } from '../../lib/promises.js';
 import { joinMasks, type Mask, UNCHANGED } from '../../lib/secrets/mask-secrets.js';
-import { createLogMask, maskMessage } from '../../lib/secrets/mask-thrown.js';
+import { createLogMask, maskThrown } from '../../lib/secrets/mask-thrown.js';
 import { assertResponse } from '../../lib/surface-rules.js';
-import { toError } from '../../lib/to-error.js';
-import { withFields } from '../../log/logger.js';
+import { withFields, withMask } from '../../log/logger.js';
 import type { Client } from '../../operations/request.js';
 import type { FoundSurface } from '../../plugin-loader/plugin-registry.js';
 import { readVersion } from '../../version.js';
@@ -72,6 +71,8 @@ export class MountedSurface {
   readonly #actors = new HostActors();
   readonly #owner: ErrorOwner | null;
   readonly #scope: ModuleScope;
+  /** Removes the secrets of its config, which are known once it is read. */
+  #mask = UNCHANGED;
   readonly #streams = new Set<() => void>();
   readonly #requests = new WeakMap<SurfaceCall, SurfaceRequest>();
   #surface: Surface | null = null;
@@ -91,7 +92,9 @@ export class MountedSurface {
     this.maxBodyBytes = readBodyLimits(factory);
     this.isProtectedResource = factory.isProtectedResource === true;
     this.shippedUiDigest = isShipped ? (factory.uiDigest ?? null) : null;
-    this.log = withFields(services.log, { surface: factory.name });
+    this.log = withMask(withFields(services.log, { surface: factory.name }), (text, isCut) =>
+      this.#mask(text, isCut),
+    );
     this.#factory = factory;
     this.#choice = choice;
     this.#services = services;
@@ -110,13 +113,18 @@ export class MountedSurface {
   }
 
   /** Returns the secrets of the config; those of files follow their files. */
-  async #followSecrets({ contents, secret }: References): Promise<References['secret']> {
+  async #followSecrets(first: References): Promise<References['secret']> {
+    const { contents, secret } = first;
     if (contents.size === 0) return secret;
     const reloaded = await openReloadedFiles([...contents.keys()].sort(), {
       log: this.log,
       name: 'surface files',
       describe: () => ({}),
-      parse: async () => (await readSurfaceConfig(this.#choice, this.#factory)).references,
+      parse: async () => {
+        const { references } = await readSurfaceConfig(this.#choice, this.#factory);
+        this.#mask = createLogMask([...first.secrets, ...references.secrets]);
+        return references;
+      },
     });
     this.#scope.defer(() => reloaded.close());
     return (reference) => reloaded.current.secret(reference);
@@ -129,7 +137,7 @@ export class MountedSurface {
   async open(): Promise<void> {
     const { config, references } = await readSurfaceConfig(this.#choice, this.#factory);
     const { file, path } = references;
-    const mask = createLogMask(references.secrets);
+    this.#mask = createLogMask(references.secrets);
     const secret = await this.#followSecrets(references);
     const context: SurfaceContext = {
       scope: this.#scope,
@@ -150,14 +158,13 @@ export class MountedSurface {
       this.#surface = assertSurface(opened);
       this.#reason = null;
     } catch (error) {
-      const shown = maskMessage(error, mask);
-      const { message } = toError(shown);
+      const cause = maskThrown(error, this.#mask);
       if (isSurfaceError(error) && error.code === 'validation_failed') {
         await this.#scope.close();
-        throw new ConfigError(`surface '${this.name}': ${message}`, { cause: shown });
+        throw new ConfigError(`surface '${this.name}': ${cause.message}`, { cause });
       }
-      this.#reason = message;
-      this.log.error({ err: shown }, 'surface failed');
+      this.#reason = cause.message;
+      this.log.error({ err: error }, 'surface failed');
       await this.#scope.close();
     }
   }

@@ -1,15 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { unknown } from 'superstruct';
+import { object, optional } from 'superstruct';
 import {
   defineSurface,
   type Surface,
   type SurfaceCall,
   SurfaceError,
+  type SurfaceFactory,
+  secretReference,
 } from '../../../core/contract/index.js';
 import { HostError } from '../../../core/errors.js';
 import { MountedSurface } from '../../../core/http/surfaces/mounted-surface.js';
 import { createFakeLog, createFakeSurfaceContext } from '../../../core/testkit/index.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { createFolder } from '../../support/temporary-folder.js';
 
 const LIMITS = { openMs: 20, responseMs: 20, calls: 2, callsOfNetwork: 2 };
 
@@ -25,15 +31,18 @@ const CALL: SurfaceCall = {
   network: '127.0.0.1',
 };
 
+const CONFIG = object({ key: optional(secretReference()) });
+
 function mount(
-  open: () => Surface | Promise<Surface>,
+  open: SurfaceFactory<{ key?: string | undefined }>['open'],
   log = createFakeLog(),
   authentication: 'host' | 'own' = 'host',
+  config = {},
 ): MountedSurface {
   const named = { name: 'desk', prefix: '/desk', authentication };
-  const factory = defineSurface({ ...named, config: unknown(), open });
+  const factory = defineSurface({ ...named, config: CONFIG, open }) as SurfaceFactory;
   const { host } = createFakeSurfaceContext();
-  const choice = { name: 'desk', enabled: true, config: {}, directory: '.' };
+  const choice = { name: 'desk', enabled: true, config, directory: '.' };
   const unused = () => Promise.reject(new Error('unused'));
   return new MountedSurface({ factory, plugin: 'acme', isShipped: false }, choice, {
     log,
@@ -171,5 +180,65 @@ describe('a surface of a plugin', () => {
     expect(await rejectionOf(surface))
       .to.be.instanceOf(HostError)
       .and.include({ status: 500 });
+  });
+
+  describe('that repeats a secret of its config', () => {
+    const SECRET = 'the-key-of-an-account';
+    const file = join(createFolder(), 'key');
+    const config = { key: `file:${file}` };
+    beforeEach(() => writeFileSync(file, SECRET));
+
+    const THROWN: Readonly<Record<string, (secret: string) => unknown>> = {
+      'an error': (secret) => new Error(`no account for ${secret}`),
+      'an error whose cause has it': (secret) =>
+        new Error('no account', { cause: new Error(`postgres://u:${secret}@h`) }),
+      'a text': (secret) => `no account for ${secret}`,
+      'an error whose message is no text': (secret) =>
+        Object.assign(new Error(), { message: { secret } }),
+    };
+    for (const [name, create] of Object.entries(THROWN)) {
+      it(`is masked where it throws ${name} while it opens`, async () => {
+        const log = createFakeLog();
+        const open: Parameters<typeof mount>[0] = ({ key = '' }, context) => {
+          throw create(context.secret(key).reveal());
+        };
+        const surface = mount(open, log, 'host', config);
+        await surface.open();
+        expect(surface.status.state).to.equal('failed');
+        const [line] = log.lines;
+        expect(line?.message).to.equal('surface failed');
+        expect(inspect([log.lines, surface.status], { depth: 9 })).to.not.include(SECRET);
+        await surface.close();
+      });
+    }
+
+    it('is masked in all lines of its log, also after a change of its file', async () => {
+      const log = createFakeLog();
+      let reveal = () => '';
+      const open: Parameters<typeof mount>[0] = ({ key = '' }, context) => {
+        reveal = () => context.secret(key).reveal();
+        const fetch = () => {
+          context.log.info({ account: reveal() }, `it opens ${SECRET}`);
+          throw new Error(`401 for ${reveal()}`);
+        };
+        return { fetch };
+      };
+      const surface = mount(open, log, 'host', config);
+      await surface.open();
+      await rejectionOf(surface);
+      writeFileSync(file, 'another-key-of-it');
+      await waitUntil('the new key', () => reveal() !== SECRET);
+      await rejectionOf(surface);
+      await surface.close();
+      const linesOf = (message: string) => log.lines.filter((line) => line.message === message);
+      expect(linesOf('it opens [redacted]').map(({ fields }) => fields['account'])).to.deep.equal([
+        '[redacted]',
+        '[redacted]',
+      ]);
+      expect(linesOf('surface request failed')).to.have.length(2);
+      expect(inspect(log.lines, { depth: 9 }))
+        .to.not.include(SECRET)
+        .and.not.include('another-key');
+    });
   });
 });

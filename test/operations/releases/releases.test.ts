@@ -7,6 +7,7 @@ import { expectProblem, reasonOf } from '../../support/http/expect-problem.js';
 import { buildManifest, describeModule } from '../../support/http/modules.js';
 import { useHost } from '../../support/http/use-host.js';
 import { waitUntil } from '../../support/http/wait-until.js';
+import { adapterSource, describeKind, writePlugin } from '../../support/isolation/write-plugin.js';
 import {
   CODE_PUBLISHER,
   PUBLISHER,
@@ -85,6 +86,18 @@ describe('releases of a host', () => {
       /^modgate: temporary folder \/nonexistent cannot be used \(ENOENT\): set TMPDIR [^\n]+\n$/,
     );
     expect(ended.code).to.equal(2);
+  });
+
+  it('names the descriptor whose adapter does not open', async () => {
+    await catchUp();
+    const plugins = createFolder();
+    const entry = adapterSource('closed', { open: "throw new Error('no license');" });
+    writePlugin(plugins, { name: 'closed', entry });
+    const manifest = { from: 'provider' };
+    workspace.write('closed.json', describeKind('closed', 'closed', { manifest }));
+    const { code, stderr } = await workspace.publish(setup.host, '--plugins', plugins);
+    expect(stderr).to.equal('modgate: closed.json: no license\n');
+    expect(code).to.equal(1);
   });
 
   it('publishes a disabled descriptor whose manifest only the provider has', async () => {

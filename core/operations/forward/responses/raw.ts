@@ -63,8 +63,10 @@ export const rawForm: ResponseForm<RawResponse> = {
   },
 
   reply({ authorization, matched, request, facts }, { raw, exposed }) {
-    const mask = createMask(matched.module.secrets, request);
-    facts.failure_detail = raw.omitted === undefined ? null : cleanDetail(mask(raw.omitted));
+    facts.failure_detail =
+      raw.omitted === undefined
+        ? null
+        : cleanDetail(createMask(matched.module.secrets, request)(raw.omitted));
     return Reply.forwarded(authorization, { ...raw, ...exposed });
   },
 };

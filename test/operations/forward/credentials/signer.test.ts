@@ -7,6 +7,7 @@ import { createWorkplace } from '../../../support/cli/run-in.js';
 import { call, parseJson } from '../../../support/http/call.js';
 import { expectProblem } from '../../../support/http/expect-problem.js';
 import { describeModule } from '../../../support/http/modules.js';
+import { waitUntil } from '../../../support/http/wait-until.js';
 import {
   CONTRACT_URL,
   SUPERSTRUCT_URL,
@@ -33,6 +34,7 @@ const BAD = {
   trace: () => ({ traceparent: 'x' }),
   lines: () => ({ 'x-a': 'b\\r\\nx-c: d' }),
 };
+let busy = 1;
 export default { signers: [
   defineSigner({
     name: 'acme-hmac',
@@ -55,10 +57,19 @@ export default { signers: [
     config: object({ key: secretReference() }),
     open: ({ key }, context) => { throw new Error('no license for ' + context.secret(key).reveal()); },
   }),
+  defineSigner({
+    name: 'acme-busy',
+    config: object({ key: secretReference() }),
+    open: ({ key }, context) => {
+      const message = 'too many files for ' + context.secret(key).reveal();
+      if (busy-- > 0) throw Object.assign(new Error(message), { code: 'EMFILE' });
+      return { sign: () => ({}) };
+    },
+  }),
   defineSigner({ name: 'acme-late', config: object({}), open: () => new Promise(() => {}) }),
 ] };`;
 
-const SIGNERS = ['acme-hmac', 'acme-closed', 'acme-late'];
+const SIGNERS = ['acme-hmac', 'acme-closed', 'acme-busy', 'acme-late'];
 
 const ROUTES = [
   { method: 'GET', path: '/items', capability: 'crm.read' },
@@ -99,6 +110,7 @@ describe('a module with a signer', () => {
       files: {
         'crm.json': describeSigned('crm', good),
         'closed.json': describeSigned('closed', { ...good, signer: 'acme-closed' }),
+        'busy.json': describeSigned('busy', { ...good, signer: 'acme-busy' }),
         'late.json': describeSigned('late', { signer: 'acme-late' }),
         ...Object.fromEntries(
           MODES.map((mode) => [
@@ -202,6 +214,10 @@ describe('a module with a signer', () => {
     });
   }
 
+  it('is opened again after a lack of resources', async () => {
+    await waitUntil('the module', async () => (await send('busy', 'GET')).status === 200);
+  });
+
   it('is shown with its plugin', async () => {
     const { plugins } = JSON.parse(await readText('/plugins'));
     const acme = plugins.find(({ name }: { name: string }) => name === 'acme');
@@ -219,7 +235,7 @@ describe('a module with a signer', () => {
     expect(await check(good)).to.deep.equal([]);
     expect(await check({ ...good, signer: 'acme-hmca' })).to.deep.equal([
       [
-        "'provider.config.auth.signer' must be one of acme-closed, acme-hmac, acme-late",
+        "'provider.config.auth.signer' must be one of acme-busy, acme-closed, acme-hmac, acme-late",
         "did you mean 'acme-hmac'?",
       ],
     ]);
