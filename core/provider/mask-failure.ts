@@ -16,6 +16,9 @@ import {
 } from '../lib/secrets/mask-secrets.js';
 import { createLogMask } from '../lib/secrets/mask-thrown.js';
 
+/** By the secrets of a module: each line of them has several forms. */
+const ownMasks = new WeakMap<readonly Secret[], Mask>();
+
 /**
  * Creates the mask of everything that quotes a provider: it removes the credentials of the host and
  * those of the caller, which a provider can repeat.
@@ -25,7 +28,9 @@ export function createMask(
   secrets: readonly Secret[],
   call: { readonly mask?: Mask } | null = null,
 ): Mask {
-  return joinMasks(createLogMask(secrets), (text, isCut) => call?.mask?.(text, isCut) ?? text);
+  const own = ownMasks.get(secrets) ?? createLogMask(secrets);
+  ownMasks.set(secrets, own);
+  return joinMasks(own, (text, isCut) => call?.mask?.(text, isCut) ?? text);
 }
 
 /**

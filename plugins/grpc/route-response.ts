@@ -69,7 +69,8 @@ export class RouteResponse {
 
   /** With nothing to hold, a stream is open with its head; its type of bytes comes with the first message. */
   async #nextUnlessOpen(holdBytes: number): Promise<Buffer | 'open' | null> {
-    const isOver = this.#call.headers['grpc-status'] !== undefined;
+    const { end, headers } = this.#call;
+    const isOver = end !== null || headers['grpc-status'] !== undefined;
     if (holdBytes === 0 && !this.#route.hasBytes && !isOver) return 'open';
     return this.#call.next();
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from '../support/free-port.js';
 
 /** A connection to a server that a test can cut, block and restore. */
 export interface TcpProxy {
@@ -36,8 +37,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     await once(listening, 'listening');
     return listening;
   };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // Closed for a while by `cut`: no other process may get it meanwhile.
+  const port = await findFreePort();
+  let server = await listen(port);
   return {
     port,
     cut: async () => {

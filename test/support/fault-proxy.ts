@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from './free-port.js';
 
 /** A fault of the connection to the provider. Byte offsets count from the start of a response. */
 export type Fault =
@@ -53,7 +54,8 @@ export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
     pipes.add(pipe);
     client.once('close', () => pipes.delete(pipe));
   });
-  const port = await listen(server, 0);
+  // Closed for a while by `refuse`: no other process may get it meanwhile.
+  const port = await listen(server, await findFreePort());
 
   const apply = async (next: Fault) => {
     fault = next;

@@ -116,13 +116,16 @@ export class MountedSurface {
   async #followSecrets(first: References): Promise<References['secret']> {
     const { contents, secret } = first;
     if (contents.size === 0) return secret;
+    let { secrets } = first;
     const reloaded = await openReloadedFiles([...contents.keys()].sort(), {
       log: this.log,
       name: 'surface files',
       describe: () => ({}),
       parse: async () => {
         const { references } = await readSurfaceConfig(this.#choice, this.#factory);
-        this.#mask = createLogMask([...first.secrets, ...references.secrets]);
+        // Requests that run may still have the ones before.
+        this.#mask = createLogMask([...secrets, ...references.secrets]);
+        secrets = references.secrets;
         return references;
       },
     });

@@ -246,6 +246,11 @@ describe('hostile gRPC servers', () => {
     behave = (stream) => answer(stream, Buffer.from('no'), {}, { ':status': 404 });
     const error = await failureOf(call({ holdBytes: 0 }, STREAM));
     expect([error.failure, error.status]).to.deep.equal(['status', 404]);
+    for (const status of [401, 429]) {
+      const head = { ':status': status, 'retry-after': '3' };
+      behave = (stream) => answer(stream, Buffer.from('no'), {}, head);
+      expect((await call({ holdBytes: 0 }, STREAM)).status).to.equal(status);
+    }
     behave = (stream) => stream.close(7);
     expect((await failureOf(call({ holdBytes: 0 }, STREAM))).phase).to.equal('connecting');
   });
