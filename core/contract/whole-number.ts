@@ -4,7 +4,7 @@ import { described } from './described.js';
 /** The longest delay of a Node.js timer: a longer one fires at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A whole number of at least `min` and at most `max`, each included. Its name tells both. */
+/** A whole number from `min` to `max`, both included. Messages name both bounds. */
 export function wholeNumber(
   min: number,
   max: number = Number.MAX_SAFE_INTEGER,

@@ -108,8 +108,10 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
         const draft = { ...audit, outcome: 'ok', value: null } as const;
         const written = await database.transact(async (trx) => {
           await lockModule(trx, module);
-          if (!sensitive && (await isMarked(trx, write))) return 'generated';
-          if (!(await hasExpectedRevision(trx, write))) return null;
+          const before = await readState(trx, write);
+          if (!sensitive && before.isGenerated) return 'generated';
+          const { expected = before.revision } = write;
+          if (expected !== before.revision) return null;
           const revision = await writeValue(trx, { ...write, sensitive }, json, keys);
           await appendAuditRow(trx, draft, digest);
           await database.announce(trx, module);
@@ -125,7 +127,7 @@ export function createConfigStore({ use, keys, notify }: PartContext) {
     },
     /** Whether the value was generated once, and thus is sensitive whatever its field is now. */
     isGenerated: (address: ConfigAddress): Promise<boolean> =>
-      use(({ query }) => isMarked(query, address)),
+      use(async ({ query }) => (await readState(query, address)).isGenerated),
     /**
      * The value of a generated field: created once as lower-case hex of random bytes and shared by all hosts.
      * It is sensitive; creating it changes no revision, calls no listener and leaves no audit row.
@@ -218,36 +220,23 @@ function toRevision(updatedAt: string | null | undefined): number {
   return updatedAt == null ? 0 : Date.parse(updatedAt);
 }
 
-async function hasExpectedRevision(
-  trx: Transaction<Tables>,
-  { module, service, key, expected }: ConfigWrite,
-): Promise<boolean> {
-  if (expected === undefined) return true;
-  return (await readRevision(trx, { module, service, key })) === expected;
+/** What is known of a value without reading it. */
+interface ValueState {
+  /** 0 without a value. */
+  readonly revision: number;
+  readonly isGenerated: boolean;
 }
 
-async function readRevision(
-  trx: Transaction<Tables>,
-  { module, service, key }: ConfigAddress,
-): Promise<number> {
-  const row = await trx
-    .selectFrom('config_value')
-    .select('updated_at')
-    .where(({ and }) => and({ module, service, key }))
-    .executeTakeFirst();
-  return toRevision(row?.updated_at);
-}
-
-async function isMarked(
+async function readState(
   query: Kysely<Tables>,
   { module, service, key }: ConfigAddress,
-): Promise<boolean> {
+): Promise<ValueState> {
   const row = await query
     .selectFrom('config_value')
-    .select('key')
-    .where(({ and }) => and({ module, service, key, generated: 1 }))
+    .select(['updated_at', 'generated'])
+    .where(({ and }) => and({ module, service, key }))
     .executeTakeFirst();
-  return row !== undefined;
+  return { revision: toRevision(row?.updated_at), isGenerated: row?.generated === 1 };
 }
 
 /** Other writers of the module wait for the end of the transaction. */
@@ -332,12 +321,12 @@ async function putValue(
   json: string,
   keys: StoreKeys | null,
 ): Promise<EncryptedText> {
-  const before = await readRevision(trx, { module, service, key });
+  const before = await readState(trx, { module, service, key });
   const text = encrypt(json, [module, service, key], keys);
   const content = {
     ...text,
     sensitive: sensitive ? (1 as const) : (0 as const),
-    updated_at: new Date(Math.max(Date.now(), before + 1)).toISOString(),
+    updated_at: new Date(Math.max(Date.now(), before.revision + 1)).toISOString(),
   };
   await trx
     .insertInto('config_value')

@@ -13,7 +13,7 @@ import { createFolder } from '../support/temporary-folder.js';
 import { use } from '../support/use.js';
 
 /** A line of the secret, which is in all texts. */
-const LINE = 'a-token-that-nobody-may-see';
+const LINE = 'a-secret-line-of-the-adapter';
 const SECRET = `-----BEGIN KEY-----\n${LINE}\n-----END KEY-----`;
 const AS = 'dev-service:me:any.use,modgate.calls.read,modgate.metrics.read,modgate.modules.read';
 
